@@ -1,0 +1,6 @@
+"""`python -m hermes_lance`: the command line."""
+
+from hermes_lance.hosts.cli.main import main
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,81 @@
+"""The plugin contracts. Protocols: anything with the right shape fits, without importing us."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from hermes_lance.core.records import Document, Piece
+
+    Vectors = npt.NDArray[np.float32]
+else:
+    Vectors = Any
+
+
+@runtime_checkable
+class Parser(Protocol):
+    """Reads the bytes of one file and returns its text with its sections."""
+
+    name: str
+    media_types: Sequence[str]
+
+    def signature(self) -> str:
+        """Change this when the same bytes would give a different document."""
+        ...
+
+    def parse(self, data: bytes, *, path: str, media_type: str) -> Document:
+        """The document, or `core.errors.HermesLanceError` / `parse.media.Unreadable` with a reason.
+
+        `path` is for naming only: the parser opens nothing.
+        """
+        ...
+
+
+@runtime_checkable
+class Chunker(Protocol):
+    """Cuts a document into passages whose spans tile its text."""
+
+    name: str
+    media_types: Sequence[str]
+
+    def signature(self) -> str:
+        """Change this when the same document would be cut differently."""
+        ...
+
+    def pieces(self, document: Document) -> list[Piece]:
+        """Passages in order of `start`; leaf pieces tile `document.text` without gap or overlap."""
+        ...
+
+
+@runtime_checkable
+class Embedder(Protocol):
+    """Turns text into L2-normalised vectors of one space."""
+
+    name: str
+    dimensions: int
+    window_tokens: int
+    """Tokens that the model reads of one text; the rest is unseen."""
+    scripts: frozenset[str]
+    """Unicode scripts (`Latin`, `Han`, …) that the model was made for; empty when any."""
+    fusion_weight: float
+    """Weight of this leg in convex fusion for queries in `scripts`: .5 transformer class, .2 hash and static."""
+
+    def signature(self) -> str:
+        """Names the vector space: model, weights, pooling, window, prompts, normalisation."""
+        ...
+
+    def embed_documents(self, texts: Sequence[str]) -> Vectors:
+        """float32 `[len(texts), dimensions]`, rows of length 1 (all zero where a text has nothing to embed)."""
+        ...
+
+    def embed_query(self, text: str) -> Vectors:
+        """float32 `[dimensions]`, length 1 or all zero."""
+        ...
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Model tokens of each text, without truncation."""
+        ...

@@ -1,0 +1,71 @@
+"""Plugin names to classes, loaded late; the most exact media type wins.
+
+Built-ins are text here, so that naming a plugin costs no import. Other packages add theirs through entry points of
+the groups `hermes_lance.parsers`, `.chunkers`, `.embedders`, `.rerankers`; the same name replaces ours.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from fnmatch import fnmatchcase
+from importlib import metadata
+from typing import Any
+
+from hermes_lance.core.errors import PluginFailed, PluginMissing
+
+BUILT_IN: Mapping[str, Mapping[str, str]] = {
+    "parsers": {
+        "builtin_text": "hermes_lance.parse.plain:PlainParser",
+        "markdown": "hermes_lance.parse.markdown:MarkdownParser",
+        "pdf": "hermes_lance.parse.pdf:PdfParser",
+    },
+    "chunkers": {
+        "headings": "hermes_lance.parse.headings:HeadingsChunker",
+        "symbols": "hermes_lance.parse.symbols:SymbolsChunker",
+        "paragraphs": "hermes_lance.parse.paragraphs:ParagraphsChunker",
+        "fixed": "hermes_lance.parse.window:FixedChunker",
+    },
+    "embedders": {
+        "minilm": "hermes_lance.models.minilm:MiniLmEmbedder",
+        "builtin_hash": "hermes_lance.models.hashing:HashEmbedder",
+        "local_sentence_transformers": "hermes_lance.models.sentence:SentenceTransformersEmbedder",
+    },
+}
+ALIASES: Mapping[str, Mapping[str, str]] = {"parsers": {"plain": "builtin_text"}}
+
+
+def normal(category: str, name: str) -> str:
+    """Trimmed, lower case, `-` as `_`, old names replaced."""
+    name = name.strip().lower().replace("-", "_")
+    return ALIASES.get(category, {}).get(name, name)
+
+
+def names(category: str) -> list[str]:
+    """Every name that can be chosen in a category, sorted."""
+    extra = {point.name for point in metadata.entry_points(group=f"hermes_lance.{category}")}
+    return sorted(set(BUILT_IN.get(category, {})) | extra)
+
+
+def plugin_class(category: str, name: str) -> Any:
+    """The class behind a name; imports its module."""
+    name = normal(category, name)
+    for point in metadata.entry_points(group=f"hermes_lance.{category}", name=name):
+        try:
+            return point.load()
+        except Exception as error:
+            raise PluginFailed(f"plugin {name} ({category}): {error}", hint=f"Reinstall or remove {name}.") from error
+    target = BUILT_IN.get(category, {}).get(name)
+    if target is None:
+        known = ", ".join(names(category))
+        raise PluginMissing(f"{category}: there is no {name!r}", hint=f"Choose one of: {known}.")
+    module, _, attribute = target.partition(":")
+    return getattr(importlib.import_module(module), attribute)
+
+
+def best_match(choices: Mapping[str, str], media_type: str) -> str | None:
+    """The value whose pattern fits the media type most exactly (fewest wildcards, then longest)."""
+    fitting = [pattern for pattern in choices if fnmatchcase(media_type, pattern)]
+    if not fitting:
+        return None
+    return choices[min(fitting, key=lambda pattern: (pattern.count("*"), -len(pattern)))]
