@@ -24,17 +24,26 @@ class Root:
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """A discovered regular file. `path` is relative to its root, with `/`, printable; `absolute` opens it."""
+    """A discovered file. `path` is relative to its root, with `/`, printable; `absolute` opens it.
+
+    A folder that was left out as a whole is one too, with a `/` at the end of its path.
+    """
 
     root: Root
     path: str
-    absolute: Path
+    location: str
+    """The absolute path as the operating system takes it; never stored, since it may hold surrogates."""
     size: int
     mtime_ns: int
     inode: int
     dev: int
     raw_path: str | None = None
     """Hexadecimal bytes of the relative path where these are not valid UTF-8."""
+
+    @property
+    def absolute(self) -> Path:
+        """`location` as a path. Made on demand: a `Path` for each file would double the time of a walk."""
+        return Path(self.location)
 
     @property
     def display_path(self) -> str:
@@ -51,6 +60,35 @@ class Skipped:
     failed: bool = False
     rule: str | None = None
     remedy: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class KnownFile:
+    """What the last published generation says of one file: the columns of `schemas/sources.json`, same order."""
+
+    id: str
+    root: str
+    path: str
+    raw_path: str | None
+    state: str
+    """indexed, skipped, failed or pending."""
+    reason: str | None = None
+    rule: str | None = None
+    media_type: str | None = None
+    size: int = 0
+    mtime_ns: int = 0
+    inode: int = 0
+    dev: int = 0
+    sha256: str | None = None
+    encoding: str | None = None
+    replaced_chars: int = 0
+    parser: str | None = None
+    chunks: int = 0
+    pieces_signature: str | None = None
+    tombstone_sha: str | None = None
+    retry_after: int | None = None
+    run: str = ""
+    indexed_at: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
