@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from hermes_lance.core.ids import text_sha
+
 
 @dataclass(frozen=True, slots=True)
 class Root:
@@ -134,6 +136,44 @@ class Piece:
     locator: str | None = None
     parent: int | None = None
     """Index, in the same list, of the larger piece to return for this one."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkRow:
+    """One row of the chunks table: the columns of `schemas/chunks.json`, explained there."""
+
+    id: str
+    source_id: str
+    root: str
+    path: str
+    kind: str
+    section: tuple[str, ...]
+    media_type: str
+    text: str
+    embed_keys: tuple[str, ...]
+    ordinal: int
+    char_start: int
+    char_end: int
+    chunker: str
+    parser: str
+    symbol: str | None = None
+    lang: str | None = None
+    parent_id: str | None = None
+    byte_start: int | None = None
+    byte_end: int | None = None
+    line_start: int | None = None
+    line_end: int | None = None
+    page_start: int | None = None
+    page_end: int | None = None
+    locator: str | None = None
+    embedded_tokens: int | None = None
+    flags: tuple[str, ...] = ()
+    run: str = ""
+
+    @property
+    def text_sha(self) -> str:
+        """First 32 hexadecimal digits of the SHA-256 of the text."""
+        return text_sha(self.text)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,45 @@
+"""Named places between two steps of a publication, where tests stop a run.
+
+`HERMES_LANCE_FAILPOINT=name` raises there, `name:kill` ends the process without a word, as SIGKILL would. In
+ordinary use the variable is absent and a place costs one dictionary look-up.
+"""
+
+from __future__ import annotations
+
+import os
+
+VARIABLE = "HERMES_LANCE_FAILPOINT"
+NAMES = (
+    "start",
+    "intent",
+    "vectors",
+    "chunks",
+    "artifacts",
+    "edges",
+    "sources",
+    "lexical",
+    "side",
+    "sync",
+    "manifest",
+    "pointer",
+    "intent-removed",
+    "retention",
+)
+"""In the order in which a publication reaches them; each is the moment after the step of that name."""
+
+
+class FailpointReached(RuntimeError):
+    """Raised on purpose in a test."""
+
+
+def reach(name: str) -> None:
+    """Stops here when the environment says so."""
+    wanted = os.environ.get(VARIABLE)
+    if not wanted:
+        return
+    place, _, action = wanted.partition(":")
+    if place != name:
+        return
+    if action == "kill":
+        os._exit(137)
+    raise FailpointReached(f"failpoint {name}")

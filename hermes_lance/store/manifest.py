@@ -1,0 +1,150 @@
+"""The immutable description of one generation, and the pointer to the current one.
+
+`generations/<id>.json` names every file and table version that a reader of that generation uses; `CURRENT` holds the
+id. Both are replaced or made atomically; a manifest carries a checksum over itself.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from hermes_lance.core.errors import DatasetDamaged, DatasetMissing, DatasetNewer, GenerationMissing
+from hermes_lance.store.durable import write_atomic
+
+FORMAT = 1
+"""What this release writes."""
+READS_UP_TO = 1
+"""The newest `minimum_reader` that this release understands."""
+
+POINTER = "CURRENT"
+GENERATIONS = "generations"
+LEXICAL = "lexical"
+SIDE = "side"
+LANCE = "lance"
+PINNED = "pinned"
+INTENT = "intent.json"
+
+
+@dataclass(slots=True)
+class Manifest:
+    """One generation. Field by field in docs/FORMAT.md."""
+
+    id: str
+    parent: str | None
+    published_at: str
+    run: str
+    tables: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """Table name to `{version, rows}`."""
+    lexical: dict[str, Any] = field(default_factory=dict)
+    """`{folder, files: {relative: size}}`."""
+    text_segments: list[dict[str, Any]] = field(default_factory=list)
+    vector_segments: list[dict[str, Any]] = field(default_factory=list)
+    dead: dict[str, Any] | None = None
+    files: dict[str, Any] | None = None
+    next_serial: int = 0
+    fingerprints: dict[str, str] = field(default_factory=dict)
+    space: dict[str, Any] = field(default_factory=dict)
+    """Vector space: `{active: {embedder, signature, dimensions, table}, building: … or null}`."""
+    config: list[list[str]] = field(default_factory=list)
+    roots: list[dict[str, Any]] = field(default_factory=list)
+    totals: dict[str, int] = field(default_factory=dict)
+    tags: list[str] = field(default_factory=list)
+    note: str = ""
+    format: int = FORMAT
+    minimum_reader: int = FORMAT
+
+    def to_bytes(self) -> bytes:
+        """Canonical JSON with its checksum."""
+        body = asdict(self)
+        body["sum"] = _checksum(body)
+        return json.dumps(body, indent=1, ensure_ascii=False).encode("utf-8")
+
+
+def _checksum(body: dict[str, Any]) -> str:
+    text = json.dumps(body, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()
+
+
+def manifest_path(dataset: Path, generation: str) -> Path:
+    """Where the manifest of a generation is."""
+    return dataset / GENERATIONS / f"{generation}.json"
+
+
+def read_manifest(dataset: Path, generation: str) -> Manifest:
+    """The manifest, its checksum verified. `DatasetNewer` when a later release wrote it."""
+    path = manifest_path(dataset, generation)
+    try:
+        body = json.loads(path.read_bytes())
+    except FileNotFoundError:
+        raise GenerationMissing(f"{dataset}: there is no generation {generation}") from None
+    except ValueError as error:
+        raise DatasetDamaged(f"{path}: not valid JSON ({error})") from error
+    if not isinstance(body, dict):
+        raise DatasetDamaged(f"{path}: not a manifest")
+    if int(body.get("minimum_reader", 0)) > READS_UP_TO:
+        raise DatasetNewer(f"{dataset}: written in format {body['format']}; this release reads up to {READS_UP_TO}")
+    expected = body.pop("sum", None)
+    if expected != _checksum(body):
+        raise DatasetDamaged(f"{path}: its checksum does not match")
+    try:
+        return Manifest(**body)
+    except TypeError as error:
+        raise DatasetDamaged(f"{path}: {error}") from error
+
+
+def current_id(dataset: Path) -> str:
+    """The id in the pointer. `DatasetMissing` when nothing was ever published."""
+    path = dataset / POINTER
+    try:
+        text = path.read_text(encoding="ascii").strip()
+    except FileNotFoundError:
+        if any((dataset / GENERATIONS).glob("*.json")):
+            raise DatasetDamaged(f"{path}: missing, though generations are there") from None
+        raise DatasetMissing(f"{dataset}: nothing is indexed here yet") from None
+    except (UnicodeDecodeError, OSError) as error:
+        raise DatasetDamaged(f"{path}: cannot be read ({error})") from error
+    if not text.isdigit():
+        raise DatasetDamaged(f"{path}: holds {text[:40]!r} instead of a generation")
+    return text
+
+
+def current(dataset: Path) -> Manifest:
+    """The manifest of the current generation."""
+    generation = current_id(dataset)
+    try:
+        return read_manifest(dataset, generation)
+    except GenerationMissing:
+        raise DatasetDamaged(f"{dataset / POINTER}: points to generation {generation}, which is not there") from None
+
+
+def current_or_none(dataset: Path) -> Manifest | None:
+    """The same, or none where nothing was ever published."""
+    try:
+        return current(dataset)
+    except DatasetMissing:
+        return None
+
+
+def write_manifest(dataset: Path, manifest: Manifest) -> None:
+    """Stores the manifest; it is not visible before the pointer moves."""
+    (dataset / GENERATIONS).mkdir(mode=0o700, exist_ok=True)
+    write_atomic(manifest_path(dataset, manifest.id), manifest.to_bytes())
+
+
+def move_pointer(dataset: Path, generation: str) -> None:
+    """Makes a generation the current one: the last act of a publication."""
+    write_atomic(dataset / POINTER, f"{generation}\n".encode("ascii"))
+
+
+def next_id(parent: Manifest | None) -> str:
+    """The id after a generation."""
+    return f"{(int(parent.id) if parent else 0) + 1:08d}"
+
+
+def known_generations(dataset: Path) -> list[str]:
+    """Ids of all generations on disk, oldest first."""
+    return sorted(path.stem for path in (dataset / GENERATIONS).glob("*.json") if path.stem.isdigit())

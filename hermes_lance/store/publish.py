@@ -1,0 +1,358 @@
+"""One publication: a set of whole files, across all tables, made visible at once.
+
+Order: intent, Lance tables (vectors, chunks, artifacts, edges, sources), Tantivy, side files, flush, manifest, and
+last the pointer. What a kill between any two of these leaves is described in docs/FORMAT.md; `recover` tidies it.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hermes_lance.core import ids, schema
+from hermes_lance.core.errors import DatasetDamaged
+from hermes_lance.core.records import ChunkRow, KnownFile
+from hermes_lance.store import failpoints, lexical
+from hermes_lance.store import manifest as manifests
+from hermes_lance.store.durable import disk_errors, make_private, sync_filesystem, write_atomic
+from hermes_lance.store.files import FilesState, write_files
+from hermes_lance.store.manifest import Manifest
+from hermes_lance.store.rows import DeadRows, TextRows, TextSegmentWriter, source_hash
+from hermes_lance.store.tables import Tables, vector_table
+from hermes_lance.store.vectors import VectorRows, write_vectors
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+FIXED_TABLES = ("chunks", "artifacts", "edges", "sources")
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What a manifest says beside its data: fingerprints, vector space, settings, roots."""
+
+    fingerprints: Mapping[str, str] = field(default_factory=dict)
+    space: Mapping[str, Any] = field(default_factory=dict)
+    config: Sequence[Sequence[str]] = ()
+    roots: Sequence[Mapping[str, Any]] = ()
+
+
+@dataclass(slots=True)
+class _Vectors:
+    serials: list[int] = field(default_factory=list)
+    sources: list[int] = field(default_factory=list)
+    keys: list[str] = field(default_factory=list)
+    rows: list[Any] = field(default_factory=list)
+    new_keys: dict[str, Any] = field(default_factory=dict)
+
+
+class Publication:
+    """Gathers changes on top of a generation and publishes them. Only under the writer lock, after recovery.
+
+    `put_file` replaces everything known of a file; `put_state` changes its record and keeps its passages;
+    `drop_file` forgets it. Nothing is visible before `commit` returns; `abandon` leaves the dataset as it was.
+    """
+
+    def __init__(self, dataset: Path, tables: Tables, base: Manifest | None, run: str, facts: Facts) -> None:
+        self.dataset, self.tables, self.base, self.run, self.facts = dataset, tables, base, run, facts
+        self.side = make_private(dataset / manifests.SIDE)
+        self.known: dict[str, KnownFile] = FilesState(self.side, base.files if base else None).all()
+        self.dead = set(DeadRows.read(self.side, base.dead if base else None))
+        self.serial = base.next_serial if base else 0
+        self._states: dict[str, KnownFile] = {}
+        self._dropped: dict[str, None] = {}
+        self._replaced: dict[str, None] = {}
+        self._columns: dict[str, list[Any]] = {name: [] for name in schema.load("chunks").names}
+        self._vectors = _Vectors()
+        self._segment: TextSegmentWriter | None = None
+        self._lexical: lexical.LexicalWriter | None = None
+        self._lexical_folder: Path | None = None
+        self.text_bytes = 0
+        self.written: list[tuple[int, ChunkRow]] = []
+        """Serial and row of everything put so far."""
+
+    # -- gathering ---------------------------------------------------------------------------------------------
+
+    def put_file(self, state: KnownFile, rows: Sequence[ChunkRow]) -> None:
+        """The whole new state of a file: its record and all its passages."""
+        before = self.known.get(state.id)
+        if before is not None and before.chunks:
+            self._replaced[state.id] = None
+            self._index().delete_sources([state.id])
+        self.put_state(state)
+        for row in rows:
+            self._put_row(row)
+
+    def _put_row(self, row: ChunkRow) -> None:
+        if self._segment is None:
+            self._segment = TextSegmentWriter(self.side / f"{ids.unique_name()}.text")
+        serial, self.serial = self.serial, self.serial + 1
+        self._segment.add(row, serial)
+        for name, values in self._columns.items():
+            values.append(getattr(row, name))
+        self._index().add(_as_mapping(row), serial)
+        self.written.append((serial, row))
+        self.text_bytes += len(row.text)
+
+    def put_state(self, state: KnownFile) -> None:
+        """A new record of a file; its passages stay."""
+        self._states[state.id] = state
+        self._dropped.pop(state.id, None)
+        self.known[state.id] = state
+
+    def drop_file(self, source_id: str) -> None:
+        """The file and its passages are gone."""
+        before = self.known.pop(source_id, None)
+        self._states.pop(source_id, None)
+        self._dropped[source_id] = None
+        if before is not None and before.chunks:
+            self._replaced[source_id] = None
+            self._index().delete_sources([source_id])
+
+    def put_vector(self, serial: int, source_id: str, key: str, vector: Any, *, stored: bool) -> None:
+        """One float16 vector of a row. `stored`: the vectors table has this key already."""
+        kept = self._vectors
+        kept.serials.append(serial)
+        kept.sources.append(source_hash(source_id))
+        kept.keys.append(key)
+        kept.rows.append(vector)
+        if not stored:
+            kept.new_keys[key] = vector
+
+    def _index(self) -> lexical.LexicalWriter:
+        """The new Tantivy folder, a clone of the published one, opened at the first change."""
+        if self._lexical is None:
+            name = ids.unique_name()
+            folder = make_private(self.dataset / manifests.LEXICAL / name)
+            if self.base is not None:
+                old = self.dataset / manifests.LEXICAL / self.base.lexical["folder"]
+                lexical.clone(old / "chunks", folder / "chunks")
+            self._lexical_folder = folder
+            with disk_errors(str(folder)):
+                self._lexical = lexical.LexicalWriter(folder / "chunks")
+        return self._lexical
+
+    @property
+    def empty(self) -> bool:
+        """Nothing was gathered."""
+        return not (self._states or self._dropped or self._vectors.serials)
+
+    # -- publishing --------------------------------------------------------------------------------------------
+
+    def commit(self, note: str = "") -> Manifest:
+        """Publishes; the new manifest. On any error the published generation is still the old one."""
+        failpoints.reach("start")
+        changes = self._table_changes()
+        heads = {name: self.tables.head(name) for name, _ in changes}
+        manifest = self._new_manifest(note)
+        write_intent(
+            self.dataset, manifest.id, self.run, self.base, {name: head + 1 for name, head in heads.items()}, heads
+        )
+        failpoints.reach("intent")
+        for name, act in changes:
+            act()
+            failpoints.reach("vectors" if name.startswith("vectors_") else name)
+        versions = {name: self.tables.head(name) for name, _ in changes}
+        for name, head in heads.items():
+            if versions[name] != head + 1:
+                raise DatasetDamaged(f"table {name}: version {versions[name]} after one commit on {head}")
+        for name in FIXED_TABLES:
+            manifest.tables.setdefault(name, {"version": self.tables.head(name), "rows": 0})
+        for name, version in versions.items():
+            manifest.tables[name] = {"version": version, "rows": self.tables.rows(name)}
+        return self._finish(manifest)
+
+    def commit_without_tables(self, versions: Mapping[str, int], note: str = "") -> Manifest:
+        """Publishes the side files and Tantivy alone, over table versions that are already there (recovery)."""
+        manifest = self._new_manifest(note)
+        for name, version in versions.items():
+            manifest.tables[name] = {"version": version, "rows": self.tables.rows(name)}
+        return self._finish(manifest)
+
+    def _finish(self, manifest: Manifest) -> Manifest:
+        self._write_lexical(manifest)
+        failpoints.reach("lexical")
+        self._write_side(manifest)
+        failpoints.reach("side")
+        publish_manifest(self.dataset, manifest)
+        return manifest
+
+    def abandon(self) -> None:
+        """Closes and removes what was gathered."""
+        if self._segment is not None:
+            self._segment.discard()
+        if self._lexical is not None:
+            self._lexical.close()
+
+    def _table_changes(self) -> list[tuple[str, Any]]:
+        """Table name and the one commit that it needs, in the order of publication."""
+        for name in FIXED_TABLES:
+            self.tables.ensure(name)
+        changes: list[tuple[str, Any]] = []
+        if self._vectors.new_keys:
+            name = self.facts.space["active"]["table"]
+            self.tables.ensure(name, self.facts.space["active"]["dimensions"])
+            rows = self._vector_rows()
+            changes.append((name, lambda: self.tables.insert_missing(name, "key", rows)))
+        replaced = sorted(self._replaced)
+        if self._columns["id"]:
+            chunk_rows = _arrow("chunks", self._columns)
+            changes.append(("chunks", lambda: self.tables.upsert("chunks", "id", chunk_rows, ("source_id", replaced))))
+        elif replaced:
+            changes.append(("chunks", lambda: self.tables.delete("chunks", "source_id", replaced)))
+        gone = sorted(self._dropped)
+        if self._states:
+            names = schema.load("sources").names
+            columns = {name: [getattr(state, name) for state in self._states.values()] for name in names}
+            source_rows = _arrow("sources", columns)
+            changes.append(("sources", lambda: self.tables.upsert("sources", "id", source_rows, ("id", gone))))
+        elif gone:
+            changes.append(("sources", lambda: self.tables.delete("sources", "id", gone)))
+        return changes
+
+    def _vector_rows(self) -> Any:
+        import numpy as np
+        import pyarrow as pa
+
+        keys = list(self._vectors.new_keys)
+        matrix = np.stack([self._vectors.new_keys[key] for key in keys]).astype(np.float16)
+        flat = pa.array(matrix.ravel(), type=pa.float16())
+        vectors = pa.FixedSizeListArray.from_arrays(flat, matrix.shape[1])
+        return pa.Table.from_arrays([pa.array(keys), vectors], schema=schema.arrow_schema("vectors", matrix.shape[1]))
+
+    def _new_manifest(self, note: str) -> Manifest:
+        base = self.base
+        return Manifest(
+            id=manifests.next_id(base),
+            parent=base.id if base else None,
+            published_at=now(),
+            run=self.run,
+            tables=dict(base.tables) if base else {},
+            lexical=dict(base.lexical) if base else {},
+            text_segments=list(base.text_segments) if base else [],
+            vector_segments=list(base.vector_segments) if base else [],
+            dead=base.dead if base else None,
+            files=base.files if base else None,
+            next_serial=self.serial,
+            fingerprints=dict(self.facts.fingerprints),
+            space=dict(self.facts.space),
+            config=[list(row) for row in self.facts.config],
+            roots=[dict(root) for root in self.facts.roots],
+            note=note,
+        )
+
+    def _write_lexical(self, manifest: Manifest) -> None:
+        if self.base is not None and self._lexical is None:
+            return
+        writer = self._index()
+        assert self._lexical_folder is not None
+        with disk_errors(str(self._lexical_folder)):
+            writer.commit()
+            writer.close()
+        manifest.lexical = {
+            "folder": self._lexical_folder.name,
+            "files": {
+                f"chunks/{name}": size for name, size in lexical.file_sizes(self._lexical_folder / "chunks").items()
+            },
+        }
+
+    def _write_side(self, manifest: Manifest) -> None:
+        base_text = TextRows(self.side, self.base.text_segments if self.base else [], DeadRows(self.dead))
+        died = base_text.serials_of(list(self._replaced)) if self._replaced else []
+        if died:
+            self.dead.update(died)
+            manifest.dead = DeadRows(self.dead).write(self.side / f"{ids.unique_name()}.dead")
+        if self._segment is not None:
+            manifest.text_segments.append(self._segment.close())
+        if self._vectors.serials:
+            manifest.vector_segments.append(self._write_vectors())
+        if self._states or self._dropped or manifest.files is None:
+            manifest.files = write_files(self.side / f"{ids.unique_name()}.files", self.known.values())
+        manifest.totals = self._totals(manifest)
+
+    def _write_vectors(self) -> dict[str, Any]:
+        import numpy as np
+
+        kept = self._vectors
+        return write_vectors(
+            self.side / f"{ids.unique_name()}.vectors",
+            np.stack(kept.rows).astype(np.float16),
+            np.array(kept.serials, dtype=np.uint64),
+            np.array(kept.sources, dtype=np.uint64),
+            kept.keys,
+        )
+
+    def _totals(self, manifest: Manifest) -> dict[str, int]:
+        totals = {"indexed": 0, "skipped": 0, "failed": 0, "pending": 0}
+        for known in self.known.values():
+            totals[known.state] += 1
+        chunks = sum(entry["rows"] for entry in manifest.text_segments) - len(self.dead)
+        totals.update(files=len(self.known), chunks=chunks, artifacts=0, edges=0)
+        totals["vectors_pending"] = chunks - embedded_rows(self.side, manifest, self.dead)
+        return totals
+
+
+def embedded_rows(side: Path, manifest: Manifest, dead: Iterable[int]) -> int:
+    """Living rows that have vectors."""
+    if not manifest.vector_segments:
+        return 0
+    import numpy as np
+
+    gone = DeadRows(dead)
+    have: npt.NDArray[np.uint64] = np.unique(VectorRows(side, manifest.vector_segments, gone).serials())
+    return int(len(have) - (np.isin(have, gone.array()).sum() if len(gone) else 0))
+
+
+def publish_manifest(dataset: Path, manifest: Manifest) -> None:
+    """Flushes everything, then makes the generation the current one."""
+    sync_filesystem(dataset)
+    failpoints.reach("sync")
+    manifests.write_manifest(dataset, manifest)
+    failpoints.reach("manifest")
+    manifests.move_pointer(dataset, manifest.id)
+    failpoints.reach("pointer")
+    (dataset / manifests.INTENT).unlink(missing_ok=True)
+    failpoints.reach("intent-removed")
+
+
+def write_intent(
+    dataset: Path, generation: str, run: str, base: Manifest | None, target: Mapping[str, int], heads: Mapping[str, int]
+) -> None:
+    """Notes what is about to be committed, so that an interruption can be finished or undone."""
+    body = {
+        "generation": generation,
+        "run": run,
+        "base": base.id if base else None,
+        "heads": dict(heads),
+        "target": dict(target),
+    }
+    write_atomic(dataset / manifests.INTENT, json.dumps(body).encode())
+
+
+def now() -> str:
+    """ISO 8601, UTC, to the second."""
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+
+
+def space_of(embedder: str, signature: str, dimensions: int) -> dict[str, Any]:
+    """How a manifest names a vector space."""
+    from hermes_lance.core.signature import digest
+
+    table = vector_table(digest(signature))
+    return {"embedder": embedder, "signature": signature, "dimensions": dimensions, "table": table}
+
+
+def _as_mapping(row: ChunkRow) -> dict[str, Any]:
+    return {name: getattr(row, name) for name in ChunkRow.__dataclass_fields__}
+
+
+def _arrow(name: str, columns: Mapping[str, list[Any]]) -> Any:
+    import pyarrow as pa
+
+    wanted = schema.arrow_schema(name)
+    return pa.Table.from_arrays([pa.array(columns[item.name], type=item.type) for item in wanted], schema=wanted)

@@ -1,0 +1,166 @@
+"""What an interrupted publication leaves, and how the next writer tidies it. Only under the writer lock.
+
+The intent file says which Lance versions were about to be made. All reached: the new rows are complete, so the rest is
+built from them and published (roll forward). Otherwise the fixed tables go back to what was published; vectors stay,
+since they are keyed by content and harm nobody. Lance is the truth throughout; Tantivy and the side files follow it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from hermes_lance.core import ids, schema
+from hermes_lance.core.errors import DatasetDamaged
+from hermes_lance.core.records import ChunkRow, KnownFile
+from hermes_lance.store import manifest as manifests
+from hermes_lance.store.manifest import Manifest
+from hermes_lance.store.publish import FIXED_TABLES, Facts, Publication, publish_manifest
+from hermes_lance.store.rows import DeadRows, TextRows
+from hermes_lance.store.tables import VECTOR_PREFIX, Tables, any_of
+
+
+def facts_of(manifest: Manifest | None) -> Facts:
+    """The facts of a generation, to carry over."""
+    if manifest is None:
+        return Facts()
+    return Facts(manifest.fingerprints, manifest.space, manifest.config, manifest.roots)
+
+
+def recover(dataset: Path, tables: Tables) -> tuple[Manifest | None, str]:
+    """The published generation after tidying, and what was done: clean, finished, rolled back or rolled forward."""
+    base = manifests.current_or_none(dataset)
+    intent = _read_intent(dataset)
+    if intent is None:
+        return base, "clean"
+    if base is not None and base.id == intent["generation"]:
+        (dataset / manifests.INTENT).unlink()
+        return base, "finished"
+    heads = {name: tables.head(name) for name in intent["target"] if name in tables.names()}
+    reached = all(heads.get(name, 0) >= version for name, version in intent["target"].items())
+    if reached:
+        return _roll_forward(dataset, tables, base), "rolled forward"
+    return _roll_back(dataset, tables, base, intent["heads"]), "rolled back"
+
+
+def _read_intent(dataset: Path) -> dict[str, Any] | None:
+    path = dataset / manifests.INTENT
+    try:
+        intent = json.loads(path.read_bytes())
+        if not {"generation", "heads", "target"} <= intent.keys():
+            raise ValueError("keys are missing")
+    except FileNotFoundError:
+        return None
+    except (ValueError, AttributeError) as error:
+        raise DatasetDamaged(f"{path}: not readable ({error})") from error
+    return dict(intent)
+
+
+def _roll_back(dataset: Path, tables: Tables, base: Manifest | None, heads: dict[str, int]) -> Manifest | None:
+    changed = False
+    for name, version in heads.items():
+        if name.startswith(VECTOR_PREFIX) or name not in tables.names():
+            continue
+        if tables.head(name) != version:
+            tables.restore(name, version)
+            changed = True
+    if base is not None and changed:
+        base = republish(dataset, tables, base, note="rolled back an interrupted run")
+    (dataset / manifests.INTENT).unlink(missing_ok=True)
+    return base
+
+
+def republish(dataset: Path, tables: Tables, base: Manifest, note: str) -> Manifest:
+    """The same rows under new table versions: a generation that differs from its parent in these alone."""
+    manifest = Manifest(**{item.name: getattr(base, item.name) for item in fields(Manifest)})
+    manifest.id, manifest.parent, manifest.note, manifest.tags = manifests.next_id(base), base.id, note, []
+    manifest.tables = {
+        name: {"version": tables.head(name), "rows": tables.rows(name)}
+        for name in base.tables
+        if name in tables.names()
+    }
+    publish_manifest(dataset, manifest)
+    return manifest
+
+
+def _roll_forward(dataset: Path, tables: Tables, base: Manifest | None) -> Manifest:
+    return rebuild(dataset, tables, base, note="finished an interrupted run")
+
+
+def rebuild(
+    dataset: Path,
+    tables: Tables,
+    base: Manifest | None,
+    *,
+    facts: Facts | None = None,
+    note: str = "rebuilt from the tables",
+    progress: Callable[[int, int], None] | None = None,
+) -> Manifest:
+    """Publishes what the newest table versions hold. With a base only the difference is written; without, everything.
+
+    Vectors of rows that the base does not have are left to the next build, which takes them from their table.
+    """
+    missing = [name for name in FIXED_TABLES if name not in tables.names()]
+    if missing:
+        raise DatasetDamaged(f"{tables.folder}: table {missing[0]} is missing", hint="Build into a fresh --home.")
+    work = Publication(dataset, tables, base, ids.unique_name(), facts or facts_of(base))
+    if base is None:
+        work.known = {}
+    states = _states(tables)
+    stored = _row_ids(tables)
+    before = _published_ids(dataset, base)
+    changed = {source for source in stored.keys() | before.keys() if stored.get(source) != before.get(source)}
+    for source in sorted(set(work.known) - set(states)):
+        work.drop_file(source)
+    for position, source in enumerate(sorted(changed & states.keys())):
+        work.put_file(states[source], _rows_of(tables, source))
+        if progress is not None:
+            progress(position + 1, len(changed))
+    for source, state in states.items():
+        if source not in changed and work.known.get(source) != state:
+            work.put_state(state)
+    versions = {name: tables.head(name) for name in tables.names()}
+    return work.commit_without_tables(versions, note)
+
+
+def _states(tables: Tables) -> dict[str, KnownFile]:
+    names = schema.load("sources").names
+    found = {}
+    for batch in tables.read("sources", names):
+        for record in batch.to_pylist():
+            found[record["id"]] = KnownFile(**record)
+    return found
+
+
+def _row_ids(tables: Tables) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    for batch in tables.read("chunks", ["id", "source_id"]):
+        for row, source in zip(batch.column("id").to_pylist(), batch.column("source_id").to_pylist(), strict=True):
+            found.setdefault(source, set()).add(row)
+    return found
+
+
+def _published_ids(dataset: Path, base: Manifest | None) -> dict[str, set[str]]:
+    if base is None:
+        return {}
+    side = dataset / manifests.SIDE
+    rows = TextRows(side, base.text_segments, DeadRows.read(side, base.dead))
+    found: dict[str, set[str]] = {}
+    for _, segment, index in rows.living():
+        row = segment.row(index)
+        found.setdefault(row.source_id, set()).add(row.id)
+    return found
+
+
+def _rows_of(tables: Tables, source_id: str) -> list[ChunkRow]:
+    names = [column for column in schema.load("chunks").names if column != "text_sha"]
+    rows = []
+    for batch in tables.read("chunks", names, where=any_of("source_id", [source_id])):
+        for record in batch.to_pylist():
+            for name in ("section", "embed_keys", "flags"):
+                record[name] = tuple(record[name])
+            rows.append(ChunkRow(**record))
+    return sorted(rows, key=lambda row: row.ordinal)

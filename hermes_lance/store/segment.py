@@ -1,0 +1,150 @@
+"""A file of named arrays that is written once and read through a memory map.
+
+Layout: magic, then each array at a multiple of 64 bytes, then a JSON table of contents, its length, magic. Reading
+needs neither numpy nor pyarrow: `cast` gives plain memory views. `array` gives numpy views, shapes kept.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import mmap
+import os
+import struct
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hermes_lance.core.errors import DatasetDamaged
+from hermes_lance.store.durable import disk_errors, open_private
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+MAGIC = b"HLSEG01\n"
+_ALIGN = 64
+_TAIL = struct.Struct("<Q8s")
+
+
+class SegmentWriter:
+    """Writes one file. Arrays come whole (`put`) or in pieces (`begin`, `append`, `end`), one after the other."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._contents: dict[str, dict[str, Any]] = {}
+        self._open_name: str | None = None
+        self._digest = hashlib.sha256()
+        self._at = 0
+        with disk_errors(str(path.parent)):
+            self._file = os.fdopen(open_private(path), "wb", buffering=1 << 20)
+        self._write(MAGIC)
+
+    def _write(self, data: bytes | memoryview) -> None:
+        with disk_errors(str(self.path.parent)):
+            self._file.write(data)
+        self._digest.update(data)
+        self._at += len(data) if isinstance(data, bytes) else data.nbytes
+
+    def begin(self, name: str, kind: str = "B", shape: Sequence[int] | None = None) -> None:
+        """Starts an array of the `struct` letter `kind`."""
+        self._write(bytes(-self._at % _ALIGN))
+        self._contents[name] = {"at": self._at, "kind": kind, "shape": list(shape) if shape else None, "bytes": 0}
+        self._open_name = name
+
+    def append(self, data: bytes | memoryview) -> None:
+        """Adds bytes to the array that was begun last."""
+        self._write(data)
+
+    def end(self) -> None:
+        """Closes that array."""
+        assert self._open_name is not None
+        entry = self._contents[self._open_name]
+        entry["bytes"] = self._at - entry["at"]
+        self._open_name = None
+
+    def put(self, name: str, data: bytes | memoryview, kind: str = "B", shape: Sequence[int] | None = None) -> None:
+        """Writes one array whole."""
+        self.begin(name, kind, shape)
+        self.append(data if isinstance(data, bytes) else data.cast("B"))
+        self.end()
+
+    def put_numbers(self, name: str, numbers: Iterable[int], kind: str) -> None:
+        """Writes integers of the `array` type code `kind`."""
+        from array import array
+
+        self.put(name, array(kind, numbers).tobytes(), kind)
+
+    def put_array(self, name: str, values: npt.NDArray[Any]) -> None:
+        """Writes a numpy array with its shape."""
+        import numpy as np
+
+        contiguous = np.ascontiguousarray(values)
+        self.put(name, contiguous.tobytes(), contiguous.dtype.str, contiguous.shape)
+
+    def close(self) -> dict[str, Any]:
+        """Finishes the file; its name, size and SHA-256 for the manifest."""
+        contents = json.dumps(self._contents, separators=(",", ":")).encode()
+        self._write(contents)
+        self._write(_TAIL.pack(len(contents), MAGIC))
+        with disk_errors(str(self.path.parent)):
+            self._file.close()
+        return {"file": self.path.name, "size": self._at, "sha256": self._digest.hexdigest()}
+
+    def discard(self) -> None:
+        """Closes and removes an unfinished file."""
+        self._file.close()
+        self.path.unlink(missing_ok=True)
+
+
+class Segment:
+    """A finished file, mapped. Views stay valid as long as one of them lives, also after the file is unlinked."""
+
+    def __init__(self, path: Path, expected_size: int | None = None) -> None:
+        self.path = path
+        try:
+            with path.open("rb") as file:
+                self._map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        except FileNotFoundError:
+            raise DatasetDamaged(f"{path}: missing") from None
+        except (OSError, ValueError) as error:
+            raise DatasetDamaged(f"{path}: cannot be mapped ({error})") from error
+        size = len(self._map)
+        if expected_size is not None and size != expected_size:
+            raise DatasetDamaged(f"{path}: {size} bytes where {expected_size} were written")
+        try:
+            length, magic = _TAIL.unpack(self._map[size - _TAIL.size :])
+            if magic != MAGIC or self._map[: len(MAGIC)] != MAGIC:
+                raise ValueError("no such mark")
+            start = size - _TAIL.size - length
+            self._contents: dict[str, dict[str, Any]] = json.loads(self._map[start : size - _TAIL.size])
+        except (ValueError, struct.error) as error:
+            raise DatasetDamaged(f"{path}: not a segment file ({error})") from error
+        self._view = memoryview(self._map)
+
+    def names(self) -> list[str]:
+        """The arrays in the file."""
+        return list(self._contents)
+
+    def raw(self, name: str) -> memoryview:
+        """The bytes of an array."""
+        entry = self._contents[name]
+        return self._view[entry["at"] : entry["at"] + entry["bytes"]]
+
+    def cast(self, name: str) -> memoryview:
+        """The array as a view of numbers, without numpy."""
+        return self.raw(name).cast(self._contents[name]["kind"])
+
+    def array(self, name: str) -> npt.NDArray[Any]:
+        """The array as numpy sees it, with its shape; not a copy."""
+        import numpy as np
+
+        entry = self._contents[name]
+        kind = entry["kind"]
+        flat: npt.NDArray[Any] = np.frombuffer(self.raw(name), dtype=np.dtype(kind))
+        return flat.reshape(entry["shape"]) if entry["shape"] else flat
+
+
+def file_sha256(path: Path) -> str:
+    """SHA-256 of a whole file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

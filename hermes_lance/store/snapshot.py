@@ -1,0 +1,93 @@
+"""A reader's fixed view of one generation: the only handle to data, so that `as of` costs nothing.
+
+Opening takes no lock and writes nothing. Maps stay valid when a later run removes the files.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from hermes_lance.core.errors import DatasetDamaged
+from hermes_lance.store import manifest as manifests
+from hermes_lance.store.files import FilesState
+from hermes_lance.store.lexical import LexicalReader
+from hermes_lance.store.manifest import Manifest
+from hermes_lance.store.rows import DeadRows, TextRows
+from hermes_lance.store.vectors import VectorRows
+
+_TRIES = 5
+
+
+class Snapshot:
+    """One generation, open."""
+
+    def __init__(self, dataset: Path, manifest: Manifest) -> None:
+        side = dataset / manifests.SIDE
+        self.dataset = dataset
+        self.manifest = manifest
+        self.dead = DeadRows.read(side, manifest.dead)
+        self.text = TextRows(side, manifest.text_segments, self.dead)
+        self.vectors = VectorRows(side, manifest.vector_segments, self.dead)
+        self.files = FilesState(side, manifest.files)
+        self._lexical: LexicalReader | None = None
+
+    @property
+    def id(self) -> str:
+        """The generation."""
+        return self.manifest.id
+
+    @property
+    def lexical(self) -> LexicalReader:
+        """The Tantivy index of the passages."""
+        if self._lexical is None:
+            folder = self.dataset / manifests.LEXICAL / self.manifest.lexical["folder"]
+            for name, size in self.manifest.lexical["files"].items():
+                check_size(folder / name, size)
+            self._lexical = LexicalReader(folder / "chunks")
+        return self._lexical
+
+    @property
+    def vectors_complete(self) -> bool:
+        """Every passage has its vectors."""
+        return self.manifest.totals.get("vectors_pending", 0) == 0
+
+
+def check_size(path: Path, expected: int) -> None:
+    """Notices truncation: Tantivy does not, until it reads there."""
+    try:
+        actual = path.stat().st_size
+    except OSError as error:
+        raise DatasetDamaged(f"{path}: missing ({error.strerror})") from error
+    if actual != expected:
+        raise DatasetDamaged(f"{path}: {actual} bytes where {expected} were written")
+
+
+def open_snapshot(dataset: Path, generation: str | None = None) -> Snapshot:
+    """The current generation, or a named one.
+
+    A run that publishes meanwhile may remove the files of a generation three steps back; then the pointer has moved
+    and the next try finds the new one.
+    """
+    if generation is not None:
+        pinned = dataset / manifests.PINNED / generation
+        place = pinned if pinned.is_dir() else dataset
+        return Snapshot(place, manifests.read_manifest(place, generation))
+    problem: DatasetDamaged | None = None
+    for _ in range(_TRIES):
+        found = manifests.current_id(dataset)
+        try:
+            snapshot = Snapshot(dataset, manifests.current(dataset))
+            _ = snapshot.lexical
+            return snapshot
+        except DatasetDamaged as error:
+            problem = error
+            if manifests.current_id(dataset) == found:
+                raise
+    assert problem is not None
+    raise problem
+
+
+def totals_of(manifest: Manifest | None) -> dict[str, Any]:
+    """Counts of a generation; zeros when there is none."""
+    return dict(manifest.totals) if manifest else {}

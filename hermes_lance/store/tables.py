@@ -1,0 +1,149 @@
+"""The Lance tables: the durable truth. One writer, which holds the lock; readers name a version.
+
+lancedb is imported when the first table is opened, never before: it costs a second and queries do without it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from hermes_lance.core import schema
+from hermes_lance.core.errors import DatasetDamaged
+from hermes_lance.store.durable import disk_errors
+from hermes_lance.store.manifest import LANCE
+
+VECTOR_PREFIX = "vectors_"
+_VALUES_IN_ONE_CONDITION = 2_000
+
+
+def quoted(value: str) -> str:
+    """A string literal for a condition. The only place where a value enters SQL."""
+    return "'" + value.replace("'", "''") + "'"
+
+
+def any_of(column: str, values: Iterable[str]) -> str:
+    """The condition that a column holds one of the values (at least one)."""
+    return f"{column} IN ({', '.join(quoted(value) for value in values)})"
+
+
+def vector_table(space: str) -> str:
+    """Name of the table of a vector space."""
+    return f"{VECTOR_PREFIX}{space}"
+
+
+class Tables:
+    """The tables of one dataset, opened late and kept open."""
+
+    def __init__(self, dataset: Path) -> None:
+        self.folder = dataset / LANCE
+        self._connection: Any = None
+        self._open: dict[str, Any] = {}
+
+    def _connect(self) -> Any:
+        if self._connection is None:
+            # Lance warns on stderr about things that are not the user's business.
+            os.environ.setdefault("LANCE_LOG", "error")
+            import lancedb
+
+            with disk_errors(str(self.folder)):
+                self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+                self._connection = lancedb.connect(str(self.folder))
+        return self._connection
+
+    def names(self) -> list[str]:
+        """Tables on disk; costs no import."""
+        return sorted(path.name.removesuffix(".lance") for path in self.folder.glob("*.lance"))
+
+    def ensure(self, name: str, dimensions: int | None = None) -> None:
+        """Makes an empty table where there is none."""
+        if name in self._open or (self.folder / f"{name}.lance").exists():
+            return
+        kind = "vectors" if name.startswith(VECTOR_PREFIX) else name
+        with disk_errors(str(self.folder)):
+            table = self._connect().create_table(name, schema=schema.arrow_schema(kind, dimensions))
+        self._open[name] = table
+
+    def table(self, name: str) -> Any:
+        """The table at its newest version."""
+        table = self._open.get(name)
+        if table is None:
+            try:
+                table = self._connect().open_table(name)
+            except (ValueError, RuntimeError, FileNotFoundError) as error:
+                raise DatasetDamaged(f"{self.folder / name}.lance: cannot be opened ({error})") from error
+            self._open[name] = table
+        else:
+            # A handle whose last commit lost a race stays behind for ever unless told.
+            table.checkout_latest()
+        return table
+
+    def head(self, name: str) -> int:
+        """Newest version."""
+        return int(self.table(name).version)
+
+    def rows(self, name: str) -> int:
+        """Rows at the newest version."""
+        return int(self.table(name).count_rows())
+
+    def upsert(self, name: str, key: str, rows: Any, replaced: tuple[str, Sequence[str]] | None = None) -> None:
+        """Writes rows by key in one commit; `replaced` names a column and values whose other rows vanish in it."""
+        merge = self.table(name).merge_insert(key).when_matched_update_all().when_not_matched_insert_all()
+        if replaced is not None and replaced[1]:
+            merge = merge.when_not_matched_by_source_delete(any_of(*replaced))
+        with disk_errors(str(self.folder)):
+            merge.execute(rows)
+
+    def insert_missing(self, name: str, key: str, rows: Any) -> None:
+        """Adds the rows whose key is not there yet, in one commit."""
+        with disk_errors(str(self.folder)):
+            self.table(name).merge_insert(key).when_not_matched_insert_all().execute(rows)
+
+    def delete(self, name: str, column: str, values: Sequence[str]) -> None:
+        """Removes rows in one commit."""
+        with disk_errors(str(self.folder)):
+            self.table(name).delete(any_of(column, values))
+
+    def restore(self, name: str, version: int) -> None:
+        """Makes the content of an older version the newest one again."""
+        table = self.table(name)
+        with disk_errors(str(self.folder)):
+            table.checkout(version)
+            table.restore()
+        self._open.pop(name, None)
+
+    def read(
+        self, name: str, columns: Sequence[str], *, version: int | None = None, where: str | None = None
+    ) -> Iterator[Any]:
+        """Record batches of a table, at a version or the newest."""
+        table = self._connect().open_table(name) if version is not None else self.table(name)
+        if version is not None:
+            table.checkout(version)
+        query = table.search().select(list(columns))
+        if where is not None:
+            query = query.where(where)
+        yield from query.to_batches(8_192)
+
+    def vectors_for(self, name: str, keys: Sequence[str]) -> dict[str, Any]:
+        """Stored vectors (float16 arrays) by key, for those of `keys` that are there."""
+        found: dict[str, Any] = {}
+        for start in range(0, len(keys), _VALUES_IN_ONE_CONDITION):
+            some = keys[start : start + _VALUES_IN_ONE_CONDITION]
+            for batch in self.read(name, ["key", "vector"], where=any_of("key", some)):
+                matrix = batch.column("vector").flatten().to_numpy().reshape(batch.num_rows, -1)
+                found.update(zip(batch.column("key").to_pylist(), matrix, strict=True))
+        return found
+
+    def compact(self, name: str) -> None:
+        """Merges fragments; the rows stay what they are, the version may grow."""
+        with disk_errors(str(self.folder)):
+            self.table(name).optimize()
+
+    def clean(self, name: str, older_than_seconds: float) -> None:
+        """Removes versions and stray files older than a grace; only while the newest version is published."""
+        from datetime import timedelta
+
+        with disk_errors(str(self.folder)):
+            self.table(name).optimize(cleanup_older_than=timedelta(seconds=older_than_seconds))

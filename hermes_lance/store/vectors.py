@@ -1,0 +1,232 @@
+"""Nearest neighbours over the mapped vectors of a generation, without Lance.
+
+Vectors are stored as float16 rows and as sign bits, column-major: `uint64[d / 64][n]`. Small sets are scanned
+exactly; larger ones by Hamming distance of the signs, whose best are rescored from the float16 rows. Filters mask
+rows before anything is cut, so a selective filter loses nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hermes_lance.store.rows import KEY_BYTES, DeadRows, source_hash
+from hermes_lance.store.segment import Segment, SegmentWriter
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+EXACT_BYTES = 32 << 20
+"""Sets whose float32 form fits in this are scanned exactly (about 21,000 vectors of 384 dimensions)."""
+SHORTLIST = 1_000
+"""Rows rescored after the sign-bit pass: recall@10 .997 against exact on 26,700 real vectors."""
+
+
+def sign_bits(matrix: npt.NDArray[Any]) -> npt.NDArray[np.uint64]:
+    """`uint64[d / 64][n]`: one bit a component, set where it is positive."""
+    import numpy as np
+
+    packed = np.packbits(matrix > 0, axis=1)
+    padding = -packed.shape[1] % 8
+    if padding:
+        packed = np.pad(packed, ((0, 0), (0, padding)))
+    words: npt.NDArray[np.uint64] = np.ascontiguousarray(packed).view(np.uint64)
+    return np.ascontiguousarray(words.T)
+
+
+def write_vectors(
+    path: Path,
+    matrix: npt.NDArray[np.float16],
+    serials: npt.NDArray[np.uint64],
+    sources: npt.NDArray[np.uint64],
+    keys: Sequence[str],
+) -> dict[str, Any]:
+    """Writes one vector segment: `matrix[i]` belongs to row `serials[i]` of file `sources[i]`, text key `keys[i]`."""
+    import numpy as np
+
+    writer = SegmentWriter(path)
+    writer.put_array("vectors", matrix.astype(np.float16, copy=False))
+    writer.put_array("bits", sign_bits(matrix))
+    writer.put_array("serials", serials)
+    writer.put_array("sources", sources)
+    writer.put("keys", b"".join(bytes.fromhex(key) for key in keys))
+    return {**writer.close(), "rows": len(keys), "dimensions": int(matrix.shape[1])}
+
+
+class VectorSegment:
+    """One finished vector segment."""
+
+    def __init__(self, path: Path, entry: dict[str, Any]) -> None:
+        self.entry = entry
+        self.file = Segment(path, entry["size"])
+
+    def __len__(self) -> int:
+        return int(self.entry["rows"])
+
+    @property
+    def matrix(self) -> npt.NDArray[np.float16]:
+        """`float16[n][d]`."""
+        return self.file.array("vectors")
+
+    @property
+    def bits(self) -> npt.NDArray[np.uint64]:
+        """`uint64[d / 64][n]`."""
+        return self.file.array("bits")
+
+    @property
+    def serials(self) -> npt.NDArray[np.uint64]:
+        """The row of each vector."""
+        return self.file.array("serials")
+
+    @property
+    def sources(self) -> npt.NDArray[np.uint64]:
+        """The file (hash) of each vector."""
+        return self.file.array("sources")
+
+    def key(self, index: int) -> str:
+        """The text key of a vector."""
+        return bytes(self.file.raw("keys")[index * KEY_BYTES : (index + 1) * KEY_BYTES]).hex()
+
+
+class VectorRows:
+    """All vectors of a generation."""
+
+    def __init__(self, folder: Path, entries: Sequence[dict[str, Any]], dead: DeadRows) -> None:
+        self.segments = [VectorSegment(folder / entry["file"], entry) for entry in entries if entry["rows"]]
+        self.dead = dead
+        self._float32: list[npt.NDArray[np.float32]] | None = None
+        self._dead_masks: list[npt.NDArray[np.bool_] | None] | None = None
+
+    def __len__(self) -> int:
+        return sum(len(segment) for segment in self.segments)
+
+    @property
+    def dimensions(self) -> int | None:
+        """Width of the vectors; none when there are none."""
+        return int(self.segments[0].entry["dimensions"]) if self.segments else None
+
+    def serials(self) -> npt.NDArray[np.uint64]:
+        """Rows that have vectors, dead ones included; may repeat."""
+        import numpy as np
+
+        if not self.segments:
+            return np.empty(0, dtype=np.uint64)
+        return np.concatenate([segment.serials for segment in self.segments])
+
+    def by_key(self, keys: Collection[str]) -> dict[str, npt.NDArray[np.float16]]:
+        """Vectors already stored for these text keys, whichever row they came from."""
+        import numpy as np
+
+        found: dict[str, npt.NDArray[np.float16]] = {}
+        if not keys:
+            return found
+        wanted = {bytes.fromhex(key): key for key in keys}
+        heads = np.frombuffer(b"".join(key[:8] for key in wanted), dtype=np.uint64)
+        for segment in self.segments:
+            raw = segment.file.raw("keys")
+            stored = np.frombuffer(raw, dtype=np.uint64).reshape(-1, KEY_BYTES // 8)[:, 0]
+            for at in np.flatnonzero(np.isin(stored, heads)).tolist():
+                key = wanted.get(bytes(raw[at * KEY_BYTES : (at + 1) * KEY_BYTES]))
+                if key is not None:
+                    found.setdefault(key, segment.matrix[at])
+        return found
+
+    def search(
+        self,
+        query: npt.NDArray[np.float32],
+        limit: int,
+        *,
+        source_ids: Collection[str] | None = None,
+        exact: bool = False,
+    ) -> list[tuple[int, float]]:
+        """The `limit` living rows nearest to `query` by cosine, best first, ties by serial; a row's best vector counts.
+
+        `query`: float32 `[d]`, length 1. `source_ids` limits the rows to those files.
+        """
+        import numpy as np
+
+        masks = self._masks(source_ids)
+        total = len(self)
+        if total == 0 or limit <= 0:
+            return []
+        if exact or total * len(query) * 4 <= EXACT_BYTES:
+            serials, scores = self._exact(query, masks)
+        else:
+            serials, scores = self._shortlisted(query, masks, max(SHORTLIST, 15 * limit))
+        if not len(serials):
+            return []
+        # A row may have several vectors: keep the best, then order by score and serial.
+        order = np.lexsort((serials, -scores))
+        best: dict[int, float] = {}
+        for at in order.tolist():
+            serial = int(serials[at])
+            if serial not in best:
+                best[serial] = float(scores[at])
+                if len(best) == limit:
+                    break
+        return list(best.items())
+
+    def _masks(self, source_ids: Collection[str] | None) -> list[npt.NDArray[np.bool_] | None]:
+        """For each segment which vectors may be returned; none = all."""
+        import numpy as np
+
+        if self._dead_masks is None:
+            dead = self.dead.array()
+            self._dead_masks = [~np.isin(one.serials, dead) if len(dead) else None for one in self.segments]
+        if source_ids is None:
+            return self._dead_masks
+        wanted = np.fromiter((source_hash(one) for one in source_ids), dtype=np.uint64, count=len(source_ids))
+        masks: list[npt.NDArray[np.bool_] | None] = []
+        for segment, alive in zip(self.segments, self._dead_masks, strict=True):
+            allowed = np.isin(segment.sources, wanted)
+            masks.append(allowed if alive is None else allowed & alive)
+        return masks
+
+    def _exact(
+        self, query: npt.NDArray[np.float32], masks: Sequence[npt.NDArray[np.bool_] | None]
+    ) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.float32]]:
+        import numpy as np
+
+        total = len(self)
+        if self._float32 is None and total * len(query) * 4 <= EXACT_BYTES:
+            self._float32 = [segment.matrix.astype(np.float32) for segment in self.segments]
+        serials, scores = [], []
+        for number, (segment, mask) in enumerate(zip(self.segments, masks, strict=True)):
+            if self._float32 is not None:
+                values = self._float32[number] @ query
+            else:
+                blocks = range(0, len(segment), 8_192)
+                matrix = segment.matrix
+                values = np.concatenate([matrix[at : at + 8_192].astype(np.float32) @ query for at in blocks])
+            keep = slice(None) if mask is None else mask
+            serials.append(segment.serials[keep])
+            scores.append(values[keep])
+        return np.concatenate(serials), np.concatenate(scores)
+
+    def _shortlisted(
+        self, query: npt.NDArray[np.float32], masks: Sequence[npt.NDArray[np.bool_] | None], size: int
+    ) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.float32]]:
+        import numpy as np
+
+        signs = sign_bits(query[None, :])[:, 0]
+        far = np.uint16(len(query) + 1)
+        distances = []
+        for segment, mask in zip(self.segments, masks, strict=True):
+            total = np.zeros(len(segment), dtype=np.uint16)
+            for word, column in zip(signs, segment.bits, strict=True):
+                total += np.bitwise_count(column ^ word)
+            if mask is not None:
+                total[~mask] = far
+            distances.append(total)
+        every = np.concatenate(distances)
+        best = np.argpartition(every, size)[:size] if size < len(every) else np.arange(len(every))
+        best = best[every[best] < far]
+        serials, scores, start = [], [], 0
+        for segment in self.segments:
+            inside = best[(best >= start) & (best < start + len(segment))] - start
+            serials.append(segment.serials[inside])
+            scores.append(segment.matrix[inside].astype(np.float32) @ query)
+            start += len(segment)
+        return np.concatenate(serials), np.concatenate(scores)
