@@ -1,0 +1,311 @@
+"""Query and text analysis, one for the lexical index, the gate, the hashing embedder and the router.
+
+Words are what Tantivy's simple tokenizer makes (runs of letters and digits in any script), folded, lower-cased and
+stemmed; beside them the parts of camelCase words, one token for each whole snake_case word, pairs of characters for
+scripts without spaces, and short grams for the other non-Latin scripts. Only `Analyser` needs tantivy.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from hermes_lance.core import identifiers
+from hermes_lance.core.scripts import (
+    RUNS_WITHOUT_SPACES,
+    SPACED_WORDS,
+    dominant_script,
+    script_of,
+    script_shares,
+    share_outside,
+)
+from hermes_lance.core.signature import digest
+
+__all__ = [
+    "STOP_WORDS",
+    "AnalysedQuery",
+    "AnalysedText",
+    "Analyser",
+    "clean",
+    "dominant_script",
+    "pairs",
+    "script_shares",
+    "share_outside",
+    "spaced_grams",
+]
+
+STOP_WORDS = frozenset(
+    """
+    a about above across after again against all along already also although always am among an and another any anyone
+    anything are aren around as at away be became because become been before being below between both but by came can
+    cannot come could couldn did didn do does doesn doing don done down during each either else ever every everyone
+    everything few for from further get gets getting give given go goes going got had hadn has hasn have haven having
+    he her here hers herself him himself his how however i if in into is isn it its itself just know let like made make
+    makes many may me might mine more most much must my myself need needs neither never no nor not nothing now of off
+    often on once one only onto or other others our ours ourselves out over own per please put quite rather really s
+    same see seem seems shall she should shouldn since so some someone something still such t take than that the their
+    theirs them themselves then there these they thing things this those through thus to together too toward towards
+    under unless until up upon us use used uses using very via want wants was wasn way we well were weren what whatever
+    when where whether which while who whole whom whose why will with within without won would wouldn yes yet you your
+    yours yourself yourselves
+    """.split()
+)
+"""English function words and the plainest verbs, lower case. Left out of queries only, never out of documents."""
+
+_CONTRACTION = re.compile(r"(?i)(?<=[a-z])['\u2019](?:s|t|re|ve|ll|d|m)(?![a-z0-9])")
+_SURROGATES = re.compile("[\ud800-\udfff]")
+_SPACE = re.compile(r"\s+")
+_TRIM = " \t\r\n\"'`()[]{}<>,;:!?.\u201c\u201d\u2018\u2019\u00ab\u00bb\u3002\u3001\uff1f\uff01"
+_JOINED = re.compile(r"[^\s.,;:!?\"'()\[\]{}][-_./:#@+\\][^\s.,;:!?\"'()\[\]{}]|[^\W\d_]\d|\d[^\W\d_]")
+
+# Letters that Arabic writers use for one another, and what only decorates a letter in Hebrew and Arabic.
+_UNIFIED = {
+    **dict.fromkeys(map(ord, "أإآٱ"), "ا"),
+    ord("ى"): "ي",
+    ord("ی"): "ي",
+    ord("ئ"): "ي",
+    ord("ؤ"): "و",
+    ord("ة"): "ه",
+    ord("ک"): "ك",
+    ord("ς"): "σ",
+    **dict.fromkeys(
+        [0x0640, 0x0670, 0x200C, 0x200D, *range(0x0300, 0x0370), *range(0x0591, 0x05BE), *range(0x064B, 0x0660)]
+    ),
+}
+
+
+def clean(text: str) -> str:
+    """`text` in composed form (NFC) with lone surrogates replaced by U+FFFD, so that every engine accepts it."""
+    if text.isascii():
+        return text
+    text = _SURROGATES.sub("\ufffd", text)
+    return text if unicodedata.is_normalized("NFC", text) else unicodedata.normalize("NFC", text)
+
+
+def pairs(run: str) -> list[str]:
+    """Overlapping pairs of characters of a run without spaces, then its last character alone.
+
+    The last one makes every character the beginning of some token, so that one character can be looked for.
+    """
+    run = unicodedata.normalize("NFKC", run)
+    return [*(run[at : at + 2] for at in range(len(run) - 1)), run[-1:]]
+
+
+def spaced_grams(word: str, size: int = 4) -> list[str]:
+    """Overlapping grams of a non-Latin word in a form that ignores accents and letter variants.
+
+    Decomposed (NFKD), lower case, Arabic letters unified, vowel signs of Indic scripts kept. Korean words stay composed
+    and give pairs, since one of their characters is a whole syllable. A short word is its own only gram.
+    """
+    if script_of(word[0]) == "Hangul":
+        folded, size = unicodedata.normalize("NFKC", word), 2
+    else:
+        folded = unicodedata.normalize("NFKD", word).lower().translate(_UNIFIED)
+    if len(folded) <= size:
+        return [folded] if folded else []
+    return [folded[at : at + size] for at in range(len(folded) - size + 1)]
+
+
+@dataclass(frozen=True, slots=True)
+class AnalysedText:
+    """What the lexical index stores for one text of a document."""
+
+    words: str
+    """For the tokenizer called `words`: the text, a new line, and the tokens that are added to it."""
+    pairs: str
+    """Blank-separated tokens; empty where the text has no script without spaces."""
+    grams: str
+    """Blank-separated tokens; empty where every letter is Latin or in a script without spaces."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnalysedQuery:
+    """A question as tokens. Every tuple holds distinct tokens in order of appearance, but `phrase`."""
+
+    text: str
+    """The cleaned question."""
+    terms: tuple[str, ...] = ()
+    """Stemmed words without stop words (with them if nothing else is left), and parts of camelCase words."""
+    phrase: tuple[tuple[int, str], ...] = ()
+    """Position and stemmed word of the whole question, stop words included."""
+    snake_phrases: tuple[tuple[str, ...], ...] = ()
+    """The words inside each snake_case name."""
+    names: tuple[str, ...] = ()
+    """Tokens of whole identifiers: one for each snake_case name, and each camelCase word as one word."""
+    pairs: tuple[str, ...] = ()
+    """Pairs of characters of runs without spaces; a run of one character is that character."""
+    grams: tuple[str, ...] = ()
+    """Grams of spaced non-Latin words."""
+    file_names: tuple[str, ...] = ()
+    """Lower-case words that may be file names, the whole question first when it is short."""
+    identifier: str | None = None
+    """The token of the identifier that the question consists of, if it is one identifier."""
+    plain: bool = True
+    """False where something in the question is joined, mixed or shaped like a name: `a-b`, `v2`, `fooBar`."""
+    only_stop_words: bool = False
+    """True when every word is a stop word; `terms` then holds them all the same."""
+
+    @property
+    def empty(self) -> bool:
+        """True when no token is left, so that nothing can match."""
+        return not (self.terms or self.pairs or self.grams)
+
+
+@dataclass(frozen=True, slots=True)
+class Analyser:
+    """Builds documents and questions from the same parameters, which `digest` names."""
+
+    longest_token_bytes: int = 80
+    gram_size: int = 4
+    snake_mark: str = "idz"
+    """Begins the token of a whole snake_case word, so that it equals no word of a language."""
+    language: str = "english"
+
+    def digest(self) -> str:
+        """Changes when the same text would give other tokens."""
+        return digest({
+            "analyser": 1,
+            "token": self.longest_token_bytes,
+            "gram": self.gram_size,
+            "mark": self.snake_mark,
+            "language": self.language,
+        })  # fmt: skip
+
+    def tokenizers(self) -> Mapping[str, Any]:
+        """Name to `tantivy.TextAnalyzer`; to be registered after every opening of an index."""
+        return {"words": self._word_tokenizer(stem=True), "tokens": _token_tokenizer()}
+
+    def texts(self, texts: Sequence[str]) -> list[AnalysedText]:
+        """Each text as the index stores it. Fast when given many at once."""
+        cleaned = [clean(text) for text in texts]
+        names = identifiers.find_all(cleaned)
+        return [self._text(text, found) for text, found in zip(cleaned, names, strict=True)]
+
+    def words(self, text: str) -> list[tuple[str, str]]:
+        """Surface form (folded, lower case) and stem of each word of `text`, in order."""
+        text = clean(text)
+        surface = self._word_tokenizer(stem=False).analyze(text)
+        return list(zip(surface, self._word_tokenizer(stem=True).analyze(text), strict=True))
+
+    def query(self, text: str) -> AnalysedQuery:
+        """A question as tokens; any string is fine."""
+        text = clean(text).replace("\x00", " ")
+        runs = RUNS_WITHOUT_SPACES.findall(text) if not text.isascii() else []
+        spaced = RUNS_WITHOUT_SPACES.sub(" ", text) if runs else text
+        names = identifiers.find(spaced)
+        phrase = self._phrase(spaced)
+        kept, only_stop_words = self._kept(spaced)
+        camel = [part for word in names.camel for part in identifiers.camel_parts(word)]
+        terms = [*kept, *self._stems(" ".join(camel))]
+        snake = [self._stems(name) for name in names.snake]
+        tokens = [*self._stems(" ".join(map(self._snake_token, names.snake))), *self._stems(" ".join(names.camel))]
+        identifier = self._identifier(text, names)
+        return AnalysedQuery(
+            text=text,
+            terms=_distinct(terms),
+            phrase=phrase,
+            snake_phrases=tuple(tuple(words) for words in snake if len(words) > 1),
+            names=_distinct(tokens),
+            pairs=_distinct(token for run in runs for token in _query_pairs(run)),
+            grams=_distinct(self._grams(spaced)),
+            file_names=_file_names(text),
+            identifier=identifier,
+            plain=identifier is None and not names.camel and not _JOINED.search(spaced),
+            only_stop_words=only_stop_words and not runs,
+        )
+
+    def _text(self, text: str, names: identifiers.Identifiers) -> AnalysedText:
+        added = [part for word in names.camel for part in identifiers.camel_parts(word)]
+        added += map(self._snake_token, names.snake)
+        if text.isascii():
+            return AnalysedText(f"{text}\n{' '.join(added)}" if added else text, "", "")
+        runs = RUNS_WITHOUT_SPACES.findall(text)
+        if runs:
+            added += _beside_runs(text)
+        tokens = " ".join(token for run in runs for token in pairs(run))
+        return AnalysedText(f"{text}\n{' '.join(added)}" if added else text, tokens, " ".join(self._grams(text)))
+
+    def _snake_token(self, name: str) -> str:
+        return self.snake_mark + name.replace("_", "").lower()
+
+    def _grams(self, text: str) -> list[str]:
+        if text.isascii():
+            return []
+        return [gram for word in SPACED_WORDS.findall(text) for gram in spaced_grams(word, self.gram_size)]
+
+    def _word_tokenizer(self, *, stem: bool) -> Any:
+        return _word_tokenizer(self.longest_token_bytes, self.language if stem else None)
+
+    def _stems(self, text: str) -> list[str]:
+        return self._word_tokenizer(stem=True).analyze(text) if text else []
+
+    def _phrase(self, text: str) -> tuple[tuple[int, str], ...]:
+        tokens = self._word_tokenizer(stem=True).pre_tokenize(text).tokens
+        return tuple((token.position, token.text) for token in tokens)
+
+    def _kept(self, text: str) -> tuple[list[str], bool]:
+        """Stems without stop words, and whether there were stop words only (then all stems)."""
+        every = self.words(_CONTRACTION.sub(" ", text))
+        kept = [stem for surface, stem in every if surface not in STOP_WORDS]
+        if kept:
+            return kept, False
+        return self._stems(text), bool(every)
+
+    def _identifier(self, text: str, names: identifiers.Identifiers) -> str | None:
+        word = text.strip(_TRIM)
+        if len(names.snake) == 1 and word.strip("_") == names.snake[0]:
+            return next(iter(self._stems(self._snake_token(names.snake[0]))), None)
+        if names.camel == (word,):
+            return next(iter(self._stems(word)), None)
+        return None
+
+
+@cache
+def _word_tokenizer(longest: int, language: str | None) -> Any:
+    import tantivy
+
+    builder = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple()).filter(tantivy.Filter.remove_long(longest))
+    # Folding before lower-casing: the lower case of a dotted capital I is two characters, which no filter folds.
+    builder = builder.filter(tantivy.Filter.ascii_fold()).filter(tantivy.Filter.lowercase())
+    return (builder.filter(tantivy.Filter.stemmer(language)) if language else builder).build()
+
+
+@cache
+def _token_tokenizer() -> Any:
+    import tantivy
+
+    return tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace()).build()
+
+
+def _distinct(tokens: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(tokens))
+
+
+def _query_pairs(run: str) -> list[str]:
+    found = pairs(run)
+    return found[:-1] or found
+
+
+def _beside_runs(text: str) -> list[str]:
+    """Words that touch a run without spaces; the tokenizer would make one token of both."""
+    found = []
+    for chunk in _SPACE.split(text):
+        parts = RUNS_WITHOUT_SPACES.split(chunk)
+        if len(parts) > 1:
+            found += [part for part in parts if part]
+    return found
+
+
+_LONGEST_NAME_CHARS = 200
+
+
+def _file_names(text: str) -> tuple[str, ...]:
+    whole = text.strip(_TRIM).lower()
+    found = [whole] if 0 < len(whole) <= _LONGEST_NAME_CHARS else []
+    words = (word.strip(_TRIM).lower() for word in _SPACE.split(text[:4_096]))
+    found += [word for word in words if len(word) <= _LONGEST_NAME_CHARS and _JOINED.search(word)]
+    return _distinct(found)

@@ -1,0 +1,148 @@
+"""The fields of a Tantivy index, derived from the roles in `schemas/*.json`, and how heavy each one counts.
+
+`text` columns become analysed fields, `key` and `filter` columns raw ones. Added to them: `serial` (row number),
+`folder` (every folder above a file, and the file), `name` (whole file name), `pairs` and `grams`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from hermes_lance.core import schema
+from hermes_lance.core.errors import DatasetBusy, DatasetDamaged, DatasetReadOnly, DiskFull, HermesLanceError
+from hermes_lance.core.signature import digest
+from hermes_lance.core.words import Analyser
+
+SERIAL, FOLDER, NAME, PAIRS, GRAMS = "serial", "folder", "name", "pairs", "grams"
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """Factors on BM25 scores. Measured on judged sets; a field that is not named counts `other`."""
+
+    fields: Mapping[str, float]
+    other: float = 0.5
+    phrase: float = 2.0
+    snake_phrase: float = 2.0
+    name: float = 2.0
+    """A whole snake_case or camelCase name."""
+    file_name: float = 1.0
+    kind: float = 0.1
+    pairs: float = 1.0
+    grams: float = 0.5
+
+    def of(self, field: str) -> float:
+        """The factor of an analysed field."""
+        return self.fields.get(field, self.other)
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The fields of one table's index."""
+
+    table: str
+    key: str
+    body: str
+    """The field that phrases are looked for in."""
+    analysed: tuple[str, ...]
+    """Analysed fields, body included."""
+    raw: tuple[str, ...]
+    """Filter columns, and the key."""
+    weights: Weights
+
+
+WEIGHTS: Mapping[str, Weights] = {
+    "chunks": Weights({"text": 1.0, "section": 0.3, "symbol": 0.5, "path": 0.3}),
+    "artifacts": Weights({"search_text": 1.0, "title": 1.0, "triggers": 1.0, "summary": 0.7, "path": 0.3}),
+}
+BODIES: Mapping[str, str] = {"chunks": "text", "artifacts": "search_text"}
+
+
+@cache
+def layout(table: str) -> Layout:
+    """The fields that the schema of `table` asks for."""
+    columns = schema.load(table)
+    analysed = tuple(column.name for column in columns.by_role("text"))
+    raw = (columns.key, *(column.name for column in columns.by_role("filter")))
+    return Layout(table, columns.key, BODIES[table], analysed, raw, WEIGHTS[table])
+
+
+def lexical_digest(table: str, analyser: Analyser | None = None) -> str:
+    """Fingerprint of everything that shapes the stored index of `table`; weights shape only queries and are left out."""
+    fields = layout(table)
+    return digest({
+        "lexical": 1,
+        "analyser": (analyser or Analyser()).digest(),
+        "table": table,
+        "analysed": list(fields.analysed),
+        "raw": list(fields.raw),
+    })  # fmt: skip
+
+
+def tantivy_schema(fields: Layout) -> Any:
+    """`tantivy.Schema` of a table. Nothing is stored but what finding needs: no text."""
+    import tantivy
+
+    builder = tantivy.SchemaBuilder()
+    # Indexed as well as fast: the writer replaces a row by its number.
+    builder.add_unsigned_field(SERIAL, indexed=True, fast=True)
+    for name in fields.raw:
+        builder.add_text_field(name, tokenizer_name="raw", index_option="basic")
+    for name in (FOLDER, NAME):
+        builder.add_text_field(name, tokenizer_name="raw", index_option="basic")
+    for name in fields.analysed:
+        builder.add_text_field(name, tokenizer_name="words", index_option="position")
+    for name in (PAIRS, GRAMS):
+        builder.add_text_field(name, tokenizer_name="tokens", index_option="freq")
+    return builder.build()
+
+
+def folder_key(root_key: str, path: str) -> str:
+    """What the field `folder` holds for a folder or file of a root; the root itself is the empty path."""
+    return f"{root_key}\0{path.strip('/')}"
+
+
+def folder_keys(root_key: str, path: str) -> Iterator[str]:
+    """The root, every folder above the file, and the file itself."""
+    yield folder_key(root_key, "")
+    at = path.find("/")
+    while at != -1:
+        if at:
+            yield folder_key(root_key, path[:at])
+        at = path.find("/", at + 1)
+    yield folder_key(root_key, path)
+
+
+def opened(folder: Path, analyser: Analyser, *, create: Layout | None = None) -> Any:
+    """`tantivy.Index` of a folder with its tokenizers, which Tantivy forgets.
+
+    `create` makes a new index where there is none. A missing or unreadable index is `DatasetDamaged`.
+    """
+    import tantivy
+
+    try:
+        if create is not None and not (folder / "meta.json").exists():
+            index = tantivy.Index(tantivy_schema(create), str(folder), reuse=False)
+        else:
+            index = tantivy.Index.open(str(folder))
+    except (ValueError, OSError) as error:
+        raise storage_error(folder, error) from error
+    for name, tokenizer in analyser.tokenizers().items():
+        index.register_tokenizer(name, tokenizer)
+    return index
+
+
+def storage_error(folder: Path, error: Exception) -> HermesLanceError:
+    """One of our errors for what Tantivy raised; it tells kinds of failure apart only by words."""
+    words = str(error)
+    if "LockBusy" in words or "Failed to acquire Lockfile" in words:
+        return DatasetBusy(f"lexical index at {folder}: another process is writing to it")
+    if "No space left" in words or "StorageFull" in words:
+        return DiskFull(f"lexical index at {folder}: no space left on the disk")
+    if "Permission denied" in words or "PermissionDenied" in words or "Read-only file system" in words:
+        return DatasetReadOnly(f"lexical index at {folder}: no permission to write")
+    return DatasetDamaged(f"lexical index at {folder}: cannot be read ({words})")
