@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any
 
 _UPPER = "A-ZÀ-ÖØ-Þ"
@@ -117,4 +118,4 @@ def _words_around(np: Any, positions: Any, outside: Any) -> tuple[Any, Any]:
 def _by_text(joined: str, spans: tuple[Any, Any], bounds: list[int]) -> list[list[str]]:
     starts, ends = spans[0].tolist(), spans[1].tolist()
     words = [joined[start:end] for start, end in zip(starts, ends, strict=True)]
-    return [words[first:last] for first, last in zip(bounds, bounds[1:], strict=False)]
+    return [words[first:last] for first, last in pairwise(bounds)]

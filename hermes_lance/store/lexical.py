@@ -24,7 +24,10 @@ from hermes_lance.store.lexical_fields import (
     opened,
     storage_error,
 )
+from hermes_lance.store.lexical_files import clone, file_hashes, file_sizes
 from hermes_lance.store.lexical_query import LexicalFilters
+
+__all__ = ["LexicalFilters", "LexicalReader", "LexicalWriter", "clone", "file_hashes", "file_sizes"]
 
 HEAP_MB = 96
 """Memory of the one indexing thread before it writes a segment."""

@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from hermes_lance.core import schema
-from hermes_lance.core.errors import DatasetBusy, DatasetDamaged, DatasetReadOnly, DiskFull, HermesLanceError
+from hermes_lance.core.errors import DatasetBusy, DatasetDamaged, HermesLanceError
 from hermes_lance.core.signature import digest
 from hermes_lance.core.words import Analyser
+from hermes_lance.store.durable import translated
 
 SERIAL, FOLDER, NAME, PAIRS, GRAMS = "serial", "folder", "name", "pairs", "grams"
 
@@ -72,7 +73,7 @@ def layout(table: str) -> Layout:
 
 
 def lexical_digest(table: str, analyser: Analyser | None = None) -> str:
-    """Fingerprint of everything that shapes the stored index of `table`; weights shape only queries and are left out."""
+    """Fingerprint of everything that shapes the stored index of `table`; weights only shape queries."""
     fields = layout(table)
     return digest({
         "lexical": 1,
@@ -141,8 +142,5 @@ def storage_error(folder: Path, error: Exception) -> HermesLanceError:
     words = str(error)
     if "LockBusy" in words or "Failed to acquire Lockfile" in words:
         return DatasetBusy(f"lexical index at {folder}: another process is writing to it")
-    if "No space left" in words or "StorageFull" in words:
-        return DiskFull(f"lexical index at {folder}: no space left on the disk")
-    if "Permission denied" in words or "PermissionDenied" in words or "Read-only file system" in words:
-        return DatasetReadOnly(f"lexical index at {folder}: no permission to write")
-    return DatasetDamaged(f"lexical index at {folder}: cannot be read ({words})")
+    ours = translated(error, f"lexical index at {folder}")
+    return ours or DatasetDamaged(f"lexical index at {folder}: cannot be read ({words})")

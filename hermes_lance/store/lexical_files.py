@@ -6,11 +6,11 @@ Tantivy writes every file once but the two lists `meta.json` and `.managed.json`
 from __future__ import annotations
 
 import hashlib
-import os
 import shutil
 from pathlib import Path
 
 from hermes_lance.core.errors import DatasetDamaged
+from hermes_lance.store.durable import link_or_copy
 
 REWRITTEN = frozenset({"meta.json", ".managed.json"})
 """Replaced at every commit: copied, since a link would tie the two folders together."""
@@ -34,15 +34,7 @@ def clone(from_folder: Path, to_folder: Path) -> None:
         if file.name in REWRITTEN:
             shutil.copyfile(file, to_folder / file.name)
         else:
-            _link_or_copy(file, to_folder / file.name)
-
-
-def _link_or_copy(source: Path, target: Path) -> None:
-    try:
-        os.link(source, target)
-    except OSError:
-        # FAT, some network mounts, another device, or too many links to one file.
-        shutil.copyfile(source, target)
+            link_or_copy(file, to_folder / file.name)
 
 
 def file_sizes(folder: Path) -> dict[str, int]:
