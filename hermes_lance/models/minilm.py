@@ -1,0 +1,190 @@
+"""The default embedder: the bundled int8 all-MiniLM-L6-v2 on onnxruntime, without network and without torch.
+
+Its files lie in `minilm/` beside this module and are checked against `model.json` before use. Every text is run
+alone, never in a padded batch: activations are rounded by their range, so the vector of a text would otherwise
+depend on its neighbours, and batches bring no speed on a CPU.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hermes_lance.core.errors import Cancelled, ModelUnavailable
+from hermes_lance.core.ids import sha256_hex
+
+if TYPE_CHECKING:
+    from hermes_lance.core.contracts import Vectors
+
+FOLDER = Path(__file__).parent / "minilm"
+REMEDY = "Reinstall hermes-lance, or choose another embedder: `knowledgebase.embedders.active: builtin_hash`."
+CHARACTERS_READ = 16_384
+"""Far more than the window can hold; spares the tokenizer a text of megabytes of which it would keep a page."""
+SPECIAL_TOKENS = 2
+"""[CLS] and [SEP], which stand around every text."""
+
+
+class MiniLmEmbedder:
+    """384 numbers for each text, from its first 256 word pieces; mean pooling, length 1.
+
+    Method: W. Wang et al., "MiniLM", 2020, fine-tuned by the sentence-transformers authors. One session serves
+    all threads. Missing or altered model files raise `ModelUnavailable`, at the first use of the file concerned.
+    """
+
+    name = "minilm"
+
+    def __init__(self, folder: Path | str | None = None) -> None:
+        self._folder = Path(folder) if folder is not None else FOLDER
+        self._facts = _facts(self._folder)
+        self.dimensions: int = self._facts["dimensions"]
+        self.window_tokens: int = self._facts["window_tokens"]
+        self.scripts: frozenset[str] = frozenset(self._facts["scripts"])
+        self.fusion_weight: float = self._facts["fusion_weight"]
+        self._loading = threading.Lock()
+        self._session: Any = None
+        self._tokenizer: Any = None
+
+    def signature(self) -> str:
+        """Model name, both file hashes, pooling, window and normalisation; costs no loading."""
+        files = self._facts["files"]
+        model, tokenizer = files["model.onnx"]["sha256"][:16], files["tokenizer.json"]["sha256"][:8]
+        return f"{self._facts['name']}/{model}/{tokenizer}/{self._facts['pooling']}/{self.window_tokens}/l2"
+
+    def embed_documents(
+        self, texts: Sequence[str], *, workers: int = 2, cancelled: Callable[[], bool] | None = None
+    ) -> Vectors:
+        """float32 `[len(texts), 384]`, zero rows for blank texts.
+
+        `workers` threads share the session, which frees the interpreter lock while it computes. `cancelled` is
+        asked before every text; when it says yes, `Cancelled` is raised and nothing is returned.
+        """
+        import numpy as np
+
+        vectors = np.zeros((len(texts), self.dimensions), dtype=np.float32)
+        # Longest first: the threads then end at nearly the same time. `pop` takes from the end, and is atomic.
+        waiting = sorted(range(len(texts)), key=lambda index: len(texts[index]))
+        stop = threading.Event()
+
+        def work() -> None:
+            while waiting and not stop.is_set():
+                try:
+                    index = waiting.pop()
+                except IndexError:
+                    return
+                if cancelled is not None and cancelled():
+                    stop.set()
+                    return
+                self._embed(texts[index], vectors[index])
+
+        if workers <= 1 or len(texts) < 2:
+            work()
+        else:
+            self._loaded()
+            with ThreadPoolExecutor(workers, thread_name_prefix="hermes-lance-embed") as pool:
+                running = [pool.submit(work) for _ in range(workers)]
+                try:
+                    for future in running:
+                        future.result()
+                except BaseException:
+                    waiting.clear()
+                    raise
+        if stop.is_set():
+            raise Cancelled("embedding was stopped by the caller")
+        return vectors
+
+    def embed_query(self, text: str) -> Vectors:
+        """float32 `[384]`; a question and a passage are embedded alike, this model has no prompts."""
+        import numpy as np
+
+        vector = np.zeros(self.dimensions, dtype=np.float32)
+        self._embed(text, vector)
+        return vector
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Word pieces of each text with the two marks around it, without truncation."""
+        tokenizer = self._words()
+        # One by one: `encode_batch` starts a thread pool of its own, which then warns on stderr after every fork.
+        return [len(tokenizer.encode(text).ids) for text in texts]
+
+    def token_starts(self, text: str) -> list[int]:
+        """Character offset at which each word piece of `text` begins, without the marks; for cutting windows."""
+        return [start for start, _ in self._words().encode(text, add_special_tokens=False).offsets]
+
+    def _embed(self, text: str, into: Vectors) -> None:
+        import numpy as np
+
+        if not text or text.isspace():
+            return
+        session, tokenizer = self._loaded()
+        pieces = tokenizer.encode(text[:CHARACTERS_READ]).ids
+        if len(pieces) <= SPECIAL_TOKENS:
+            return
+        if len(pieces) > self.window_tokens:
+            pieces = [*pieces[: self.window_tokens - 1], pieces[-1]]
+        ids = np.array([pieces], dtype=np.int64)
+        into[:] = session.run(["embedding"], {"input_ids": ids, "attention_mask": np.ones_like(ids)})[0][0]
+
+    def _words(self) -> Any:
+        if self._tokenizer is None:
+            with self._loading:
+                if self._tokenizer is None:
+                    self._tokenizer = _tokenizer(self._read("tokenizer.json"))
+        return self._tokenizer
+
+    def _loaded(self) -> tuple[Any, Any]:
+        tokenizer = self._words()
+        if self._session is None:
+            with self._loading:
+                if self._session is None:
+                    self._session = _session(self._read("model.onnx"))
+        return self._session, tokenizer
+
+    def _read(self, name: str) -> bytes:
+        """The bytes of a model file, with the SHA-256 that `model.json` promises."""
+        file = self._folder / name
+        try:
+            data = file.read_bytes()
+        except OSError as error:
+            raise ModelUnavailable(f"embedder minilm: {file} cannot be read ({error.strerror})", hint=REMEDY) from error
+        if sha256_hex(data) != self._facts["files"][name]["sha256"]:
+            raise ModelUnavailable(f"embedder minilm: {file} is not the file that model.json names", hint=REMEDY)
+        return data
+
+
+def _facts(folder: Path) -> Mapping[str, Any]:
+    file = folder / "model.json"
+    try:
+        content: Mapping[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ModelUnavailable(f"embedder minilm: {file} cannot be read ({error})", hint=REMEDY) from error
+    wanted = {"name", "files", "dimensions", "window_tokens", "pooling", "scripts", "fusion_weight"}
+    if not isinstance(content, dict) or not wanted <= content.keys():
+        raise ModelUnavailable(f"embedder minilm: {file} is not a description of this model", hint=REMEDY)
+    return content
+
+
+def _tokenizer(data: bytes) -> Any:
+    from tokenizers import Tokenizer
+
+    return Tokenizer.from_str(data.decode("utf-8"))
+
+
+def _session(data: bytes) -> Any:
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    # Parallel work comes from our threads; a pool inside the session gains nothing and spins while idle.
+    options.intra_op_num_threads = 1
+    options.inter_op_num_threads = 1
+    options.enable_cpu_mem_arena = False  # Same speed, and memory is given back after the longest text.
+    options.log_severity_level = 3
+    try:
+        return onnxruntime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
+    except Exception as error:
+        raise ModelUnavailable(
+            f"embedder minilm: onnxruntime {onnxruntime.__version__} cannot load the model ({error})", hint=REMEDY
+        ) from error
