@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from hermes_lance.core import ids, schema
 from hermes_lance.core.errors import DatasetDamaged
 from hermes_lance.core.records import ChunkRow, KnownFile
-from hermes_lance.store import failpoints, lexical
+from hermes_lance.store import failpoints, lexical, lexical_files
 from hermes_lance.store import manifest as manifests
 from hermes_lance.store.durable import disk_errors, make_private, sync_filesystem, write_atomic
 from hermes_lance.store.files import FilesState, write_files
@@ -131,7 +131,7 @@ class Publication:
             folder = make_private(self.dataset / manifests.LEXICAL / name)
             if self.base is not None:
                 old = self.dataset / manifests.LEXICAL / self.base.lexical["folder"]
-                lexical.clone(old / "chunks", folder / "chunks")
+                lexical_files.clone(old / "chunks", folder / "chunks")
             self._lexical_folder = folder
             with disk_errors(str(folder)):
                 self._lexical = lexical.LexicalWriter(folder / "chunks")
@@ -257,7 +257,8 @@ class Publication:
         manifest.lexical = {
             "folder": self._lexical_folder.name,
             "files": {
-                f"chunks/{name}": size for name, size in lexical.file_sizes(self._lexical_folder / "chunks").items()
+                f"chunks/{name}": size
+                for name, size in lexical_files.file_sizes(self._lexical_folder / "chunks").items()
             },
         }
 

@@ -1,0 +1,166 @@
+"""The flow from a question to a page of hits: candidates, fuse, order, freshness, page. Each stage leaves a trace."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+from hermes_lance.core.errors import UsageError
+from hermes_lance.core.records import ChunkRow, Hit, KnownFile, Query, TraceEntry
+from hermes_lance.core.words import share_outside
+from hermes_lance.search import candidates, fuse
+from hermes_lance.search.freshness import GONE, UNVERIFIED, Freshness
+from hermes_lance.search.fuse import Fused
+from hermes_lance.store.snapshot import Snapshot
+
+if TYPE_CHECKING:
+    from hermes_lance.core.contracts import Embedder
+
+MODES = ("hybrid", "lexical", "dense")
+FUSIONS = ("zscore", "convex", "rrf")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What of the configuration a search needs."""
+
+    fusion: str = "zscore"
+    dense_weight: float | None = None
+    candidates: int = 100
+    check_disk: bool = True
+    """Compare with the files on disk and drop what is gone; off for old generations and datasets without a home."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A page of hits."""
+
+    query: Query
+    generation: str
+    mode: str
+    hits: tuple[Hit, ...]
+    has_more: bool
+    warnings: tuple[str, ...] = ()
+    trace: tuple[TraceEntry, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.hits)
+
+    def __iter__(self) -> Iterator[Hit]:
+        return iter(self.hits)
+
+    def __getitem__(self, index: int) -> Hit:
+        return self.hits[index]
+
+
+@dataclass(slots=True)
+class _Trace:
+    entries: list[TraceEntry] = field(default_factory=list)
+
+    def note(self, stage: str, outcome: str, **detail: Any) -> None:
+        self.entries.append(TraceEntry(stage, outcome, detail))
+
+
+def answer(
+    query: Query,
+    snapshot: Snapshot,
+    settings: Settings,
+    embedder: Callable[[], Embedder] | None,
+    freshness: Freshness,
+    display: Callable[[KnownFile], str],
+) -> Answer:
+    """The page that `query` asks for. `embedder` is called only when the dense leg is needed."""
+    _check(query)
+    trace = _Trace()
+    legs = candidates.gather(query, snapshot, embedder, settings.candidates, display)
+    trace.note("analyse", "empty" if legs.analysed.empty else "ok", terms=list(legs.analysed.terms))
+    trace.note("lexical", f"{len(legs.lexical)} rows", verbatim=len(legs.verbatim))
+    trace.note("dense", f"{len(legs.dense)} rows", asked=legs.dense_asked)
+    method = query.fusion or settings.fusion
+    weight = _weight(query, settings, embedder if legs.dense_asked else None)
+    ranking = fuse.fused(legs.lexical, legs.dense, method=method, weight=weight, verbatim=legs.verbatim)
+    trace.note("fuse", f"{len(ranking)} rows", method=method, dense_weight=weight)
+    page, has_more, dropped = _page(query, _in_stable_order(ranking, snapshot), snapshot, settings, freshness, display)
+    if dropped:
+        legs.warnings.append(f"{dropped} hits were left out: their files are gone; run `hermes-lance build`")
+    trace.note("freshness", "checked" if settings.check_disk else "not checked", dropped=dropped)
+    trace.note("page", f"{len(page)} hits", offset=query.offset, limit=query.limit, has_more=has_more)
+    return Answer(query, snapshot.id, query.mode, tuple(page), has_more, tuple(legs.warnings), tuple(trace.entries))
+
+
+def _check(query: Query) -> None:
+    if query.mode not in MODES:
+        raise UsageError(f"mode {query.mode!r}: unknown", hint=f"Choose one of: {', '.join(MODES)}.")
+    if query.fusion is not None and query.fusion not in FUSIONS:
+        raise UsageError(f"fusion {query.fusion!r}: unknown", hint=f"Choose one of: {', '.join(FUSIONS)}.")
+    if query.limit < 1 or query.offset < 0:
+        raise UsageError(f"limit {query.limit}, offset {query.offset}: the limit is at least 1, the offset at least 0")
+
+
+def _weight(query: Query, settings: Settings, embedder: Callable[[], Embedder] | None) -> float:
+    if embedder is None:
+        return 0.5
+    model = embedder()
+    own = settings.dense_weight if settings.dense_weight is not None else model.fusion_weight
+    outside = share_outside(query.text, model.scripts) if model.scripts else 0.0
+    return fuse.dense_weight(own, outside)
+
+
+def _in_stable_order(ranking: Sequence[Fused], snapshot: Snapshot) -> Iterator[tuple[Fused, ChunkRow]]:
+    """The ranking with its rows; equal scores by the row's id, so that history does not show."""
+    for _, group in groupby(ranking, key=lambda one: (one.verbatim, one.score)):
+        rows = [(one, snapshot.text.row(one.serial)) for one in group]
+        yield from sorted(rows, key=lambda pair: pair[1].id) if len(rows) > 1 else rows
+
+
+def _page(
+    query: Query,
+    ranked: Iterator[tuple[Fused, ChunkRow]],
+    snapshot: Snapshot,
+    settings: Settings,
+    freshness: Freshness,
+    display: Callable[[KnownFile], str],
+) -> tuple[list[Hit], bool, int]:
+    page: list[Hit] = []
+    passed, dropped = 0, 0
+    for one, row in ranked:
+        known = snapshot.files.get(row.source_id)
+        state = freshness.of(known) if settings.check_disk else UNVERIFIED
+        if state == GONE:
+            dropped += 1
+            continue
+        if passed >= query.offset + query.limit:
+            return page, True, dropped
+        passed += 1
+        if passed > query.offset:
+            page.append(_hit(one, row, state, known, display))
+    return page, False, dropped
+
+
+def _hit(one: Fused, row: ChunkRow, state: str, known: KnownFile | None, display: Callable[[KnownFile], str]) -> Hit:
+    return Hit(
+        kind="chunk",
+        id=row.id,
+        path=display(known) if known is not None else row.path,
+        root=row.root,
+        text=row.text,
+        score=one.score,
+        scores={"lexical": one.lexical, "dense": one.dense, "fused": one.score, "rerank": None},
+        ranks={"lexical": one.lexical_rank, "dense": one.dense_rank},
+        freshness=state,
+        section=row.section,
+        media_type=row.media_type,
+        symbol=row.symbol,
+        chunk_kind=row.kind,
+        line_start=row.line_start,
+        line_end=row.line_end,
+        page_start=row.page_start,
+        page_end=row.page_end,
+        locator=row.locator,
+        char_start=row.char_start,
+        char_end=row.char_end,
+        flags=row.flags,
+        source_sha256=known.sha256 if known else None,
+    )
