@@ -1,0 +1,177 @@
+"""The folders whose files are indexed: which they are, how paths name files in them, adding and removing them.
+
+Rows are keyed by root and relative path; a label only makes that readable, and never equals a name that stands at
+the top of the workspace, so a display path means one file.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
+
+from hermes_lance.core.config import Config, RootSetting
+from hermes_lance.core.errors import FileMissing, OutsideRoots, UsageError
+from hermes_lance.core.names import printable
+from hermes_lance.core.records import Root
+from hermes_lance.ingest import settings_file
+
+WORKSPACE = "workspace"
+"""Key and label of root 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A file or folder in a root. `path` is relative, printable, with `/`; empty for the root itself."""
+
+    root: Root
+    path: str
+
+    @property
+    def display_path(self) -> str:
+        """What people and citations see."""
+        if self.root.canonical:
+            return self.path
+        return f"{self.root.label}/{self.path}" if self.path else self.root.label
+
+
+def active_roots(config: Config) -> list[Root]:
+    """The workspace, then the extra roots in the order of the configuration, each folder once, missing ones too."""
+    workspace = _resolved(config.workspace_root)
+    roots = [Root(WORKSPACE, WORKSPACE, workspace, recursive=True, canonical=True)]
+    taken = {WORKSPACE, *_top_names(workspace)}
+    for setting in config.roots:
+        path = _setting_path(config, setting.path)
+        if any(root.path == path for root in roots):
+            continue
+        label = _free_label(path, taken)
+        taken.add(label)
+        roots.append(Root(printable(os.fspath(path))[0], label, path, setting.recursive))
+    return roots
+
+
+def overlaps(roots: Sequence[Root]) -> list[str]:
+    """One sentence for each root that lies inside another one; its files are indexed once, as its own."""
+    found = []
+    for inner in roots:
+        outer = nearest(roots, os.path.dirname(inner.path))
+        if outer is not None and outer is not inner and (outer.recursive or outer.path == inner.path.parent):
+            found.append(f"root {inner.label} lies inside root {outer.label}: files in both belong to {inner.label}")
+    return found
+
+
+def nearest(roots: Sequence[Root], location: str | os.PathLike[str]) -> Root | None:
+    """The root that owns an absolute path: the innermost one that reaches it; none when it lies in no root."""
+    path = os.fspath(location)
+    best: Root | None = None
+    for root in roots:
+        top = os.fspath(root.path)
+        inside = path == top or path.startswith(top.rstrip(os.sep) + os.sep)
+        if not inside or (not root.recursive and path != top and os.path.dirname(path) != top):
+            continue
+        if best is None or len(top) > len(os.fspath(best.path)):
+            best = root
+    return best
+
+
+def located(text: str | os.PathLike[str], roots: Sequence[Root]) -> Place:
+    """The place that a display path or an absolute path names; it need not exist. `OutsideRoots` when in no root."""
+    given = os.fspath(text)
+    expanded = os.path.expanduser(given) if given.startswith("~") else given
+    if os.path.isabs(expanded):
+        return _located_absolute(expanded, given, roots)
+    parts = [part for part in PurePosixPath(given.replace(os.sep, "/")).parts if part != "."]
+    if ".." in parts:
+        raise OutsideRoots(f"{printable(given)[0]}: leads out of its root with `..`")
+    extra = {root.label: root for root in roots if not root.canonical}
+    workspace = next(root for root in roots if root.canonical)
+    if parts and parts[0] in extra:
+        return Place(extra[parts[0]], printable("/".join(parts[1:]))[0])
+    if parts == [workspace.label] and not os.path.lexists(workspace.path / workspace.label):
+        return Place(workspace, "")
+    return Place(workspace, printable("/".join(parts))[0])
+
+
+def _located_absolute(path: str, given: str, roots: Sequence[Root]) -> Place:
+    # The parent is resolved, not the last part: a link inside a root is a file of that root.
+    folder, name = os.path.split(os.path.abspath(path))
+    for candidate in (os.path.join(os.path.realpath(folder), name), os.path.realpath(path)):
+        root = nearest(roots, candidate)
+        if root is not None:
+            relative = os.path.relpath(candidate, root.path)
+            shown = "" if relative == os.curdir else relative.replace(os.sep, "/")
+            return Place(root, printable(shown)[0])
+    raise OutsideRoots(f"{printable(given)[0]}: lies in none of the indexed folders")
+
+
+def add_root(config: Config, path: str | os.PathLike[str], *, recursive: bool = False) -> Root:
+    """Add a folder to `knowledgebase.roots` of the configuration file and return it as it is from now on.
+
+    Raises `FileMissing` when there is no such folder, `UsageError` when it is no folder or already a root.
+    """
+    folder = _resolved(Path(os.path.expandvars(os.fspath(path))).expanduser())
+    shown = printable(os.fspath(folder))[0]
+    if not folder.exists():
+        raise FileMissing(f"{shown}: no such folder")
+    if not folder.is_dir():
+        raise UsageError(f"{shown}: a file, not a folder", hint="Name the folder that holds it.")
+    if printable(os.fspath(folder))[1] is not None:
+        raise UsageError(f"{shown}: the name is not valid UTF-8 and cannot stand in config.yaml", hint="Rename it.")
+    for root in active_roots(config):
+        if root.path == folder:
+            what = "the workspace, always active" if root.canonical else f"already a root, as {root.label}"
+            raise UsageError(f"{shown}: {what}", hint="See `hermes-lance workspace roots list`.")
+    setting = RootSetting(os.fspath(folder), recursive)
+    settings_file.append_root(_file_of(config), setting)
+    return active_roots(replace(config, roots=(*config.roots, setting)))[-1]
+
+
+def remove_root(config: Config, identifier: str | os.PathLike[str]) -> Root:
+    """Take a root (label, path, or path as written) out of the configuration file and return it.
+
+    Raises `UsageError` for the workspace and for what is no root. The index is changed by the next build.
+    """
+    given = os.fspath(identifier)
+    roots = active_roots(config)
+    folder = _setting_path(config, given)
+    found = next((root for root in roots if root.label == given.rstrip("/")), None)
+    found = found or next((root for root in roots if root.path == folder), None)
+    shown = printable(given)[0]
+    if found is None:
+        raise UsageError(f"{shown}: not a root", hint="See `hermes-lance workspace roots list`.")
+    if found.canonical:
+        raise UsageError(f"{shown}: the workspace is always a root and cannot be removed")
+    positions = [at for at, setting in enumerate(config.roots) if _setting_path(config, setting.path) == found.path]
+    written = {config.roots[at].path for at in positions}
+    settings_file.remove_roots(_file_of(config), written)
+    return found
+
+
+def _file_of(config: Config) -> Path:
+    return config.config_file or config.home / "config.yaml"
+
+
+def _setting_path(config: Config, text: str) -> Path:
+    """A root as written to the folder it means; a relative one starts at the home, wherever the command runs."""
+    return _resolved(config.home / Path(os.path.expandvars(text)).expanduser())
+
+
+def _resolved(path: Path) -> Path:
+    return Path(os.path.realpath(path))
+
+
+def _top_names(folder: Path) -> set[str]:
+    try:
+        return {printable(name)[0] for name in os.listdir(folder)}
+    except OSError:
+        return set()  # a missing workspace has no names to clash with; the walk reports it
+
+
+def _free_label(path: Path, taken: set[str]) -> str:
+    base = printable(path.name)[0] or "root"
+    label, number = base, 1
+    while label in taken:
+        number += 1
+        label = f"{base}-{number}"
+    return label
