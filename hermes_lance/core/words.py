@@ -12,7 +12,8 @@ import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from itertools import pairwise
+from typing import Any, TypeVar
 
 from hermes_lance.core import identifiers
 from hermes_lance.core.scripts import (
@@ -24,6 +25,8 @@ from hermes_lance.core.scripts import (
     share_outside,
 )
 from hermes_lance.core.signature import digest
+
+_T = TypeVar("_T")
 
 __all__ = [
     "STOP_WORDS",
@@ -41,20 +44,19 @@ __all__ = [
 STOP_WORDS = frozenset(
     """
     a about above across after again against all along already also although always am among an and another any anyone
-    anything are aren around as at away be became because become been before being below between both but by came can
-    cannot come could couldn did didn do does doesn doing don done down during each either else ever every everyone
-    everything few for from further get gets getting give given go goes going got had hadn has hasn have haven having
-    he her here hers herself him himself his how however i if in into is isn it its itself just know let like made make
-    makes many may me might mine more most much must my myself need needs neither never no nor not nothing now of off
-    often on once one only onto or other others our ours ourselves out over own per please put quite rather really s
-    same see seem seems shall she should shouldn since so some someone something still such t take than that the their
+    anything are aren around as at away be became because become been before being below between both but by can
+    cannot could couldn did didn do does doesn doing don down during each either else ever every everyone everything
+    few for from further had hadn has hasn have haven having he her here hers herself him himself his how however i if
+    in into is isn it its itself just many may me might mine more most much must my myself neither never no nor not
+    nothing now of off often on once one only onto or other others our ours ourselves out over own per please quite
+    rather really s same shall she should shouldn since so some someone something still such t than that the their
     theirs them themselves then there these they thing things this those through thus to together too toward towards
-    under unless until up upon us use used uses using very via want wants was wasn way we well were weren what whatever
-    when where whether which while who whole whom whose why will with within without won would wouldn yes yet you your
-    yours yourself yourselves
+    under unless until up upon us very via was wasn way we well were weren what whatever when where whether which
+    while who whole whom whose why will with within without won would wouldn yes yet you your yours yourself
+    yourselves
     """.split()  # noqa: SIM905 (read as words, not as two hundred quoted strings)
 )
-"""English function words and the plainest verbs, lower case. Left out of queries only, never out of documents."""
+"""English function words, lower case. Left out of queries only, never out of documents."""
 
 _CONTRACTION = re.compile(r"(?i)(?<=[a-z])['\u2019](?:s|t|re|ve|ll|d|m)(?![a-z0-9])")
 _SURROGATES = re.compile("[\ud800-\udfff]")
@@ -132,6 +134,8 @@ class AnalysedQuery:
     """Stemmed words without stop words (with them if nothing else is left), and parts of camelCase words."""
     phrase: tuple[tuple[int, str], ...] = ()
     """Position and stemmed word of the whole question, stop words included."""
+    neighbours: tuple[tuple[str, str], ...] = ()
+    """Stemmed words that follow one another in the question, stop words left out."""
     snake_phrases: tuple[tuple[str, ...], ...] = ()
     """The words inside each snake_case name."""
     names: tuple[str, ...] = ()
@@ -141,7 +145,9 @@ class AnalysedQuery:
     grams: tuple[str, ...] = ()
     """Grams of spaced non-Latin words."""
     file_names: tuple[str, ...] = ()
-    """Lower-case words that may be file names, the whole question first when it is short."""
+    """Lower-case words of the question that look like file names."""
+    whole_file_name: str | None = None
+    """The whole question in lower case, when it is short enough to be a file name."""
     identifier: str | None = None
     """The token of the identifier that the question consists of, if it is one identifier."""
     plain: bool = True
@@ -208,11 +214,13 @@ class Analyser:
             text=text,
             terms=_distinct(terms),
             phrase=phrase,
+            neighbours=_distinct(pairwise(kept)) if len(phrase) > 2 and not only_stop_words else (),
             snake_phrases=tuple(tuple(words) for words in snake if len(words) > 1),
             names=_distinct(tokens),
             pairs=_distinct(token for run in runs for token in _query_pairs(run)),
             grams=_distinct(self._grams(spaced)),
             file_names=_file_names(text),
+            whole_file_name=_whole_file_name(text),
             identifier=identifier,
             plain=identifier is None and not names.camel and not _JOINED.search(spaced),
             only_stop_words=only_stop_words and not runs,
@@ -281,7 +289,7 @@ def _token_tokenizer() -> Any:
     return tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace()).build()
 
 
-def _distinct(tokens: Iterable[str]) -> tuple[str, ...]:
+def _distinct(tokens: Iterable[_T]) -> tuple[_T, ...]:
     return tuple(dict.fromkeys(tokens))
 
 
@@ -301,11 +309,14 @@ def _beside_runs(text: str) -> list[str]:
 
 
 _LONGEST_NAME_CHARS = 200
+_NAMES_WITHIN_CHARS = 4_096
 
 
 def _file_names(text: str) -> tuple[str, ...]:
+    words = (word.strip(_TRIM).lower() for word in _SPACE.split(text[:_NAMES_WITHIN_CHARS]))
+    return _distinct(word for word in words if len(word) <= _LONGEST_NAME_CHARS and _JOINED.search(word))
+
+
+def _whole_file_name(text: str) -> str | None:
     whole = text.strip(_TRIM).lower()
-    found = [whole] if 0 < len(whole) <= _LONGEST_NAME_CHARS else []
-    words = (word.strip(_TRIM).lower() for word in _SPACE.split(text[:4_096]))
-    found += [word for word in words if len(word) <= _LONGEST_NAME_CHARS and _JOINED.search(word)]
-    return _distinct(found)
+    return whole if 0 < len(whole) <= _LONGEST_NAME_CHARS else None

@@ -14,6 +14,7 @@ from typing import Any
 from hermes_lance.core.words import AnalysedQuery, AnalysedText, Analyser, clean
 from hermes_lance.store import lexical_query
 from hermes_lance.store.lexical_fields import (
+    FIRST,
     FOLDER,
     GRAMS,
     NAME,
@@ -160,8 +161,11 @@ class LexicalWriter:
         if path:
             for key in folder_keys(clean(str(row.get("root") or "")), path):
                 document.add_text(FOLDER, key)
+            first = not row.get("ordinal")
             for name in _file_names(path):
                 document.add_text(NAME, name)
+                if first:
+                    document.add_text(NAME, FIRST + name)
         return document
 
 

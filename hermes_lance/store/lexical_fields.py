@@ -20,6 +20,9 @@ from hermes_lance.store.durable import translated
 
 SERIAL, FOLDER, NAME, PAIRS, GRAMS = "serial", "folder", "name", "pairs", "grams"
 
+FIRST = "\0"
+"""Begins the file name in the field `name` of the first passage of a file."""
+
 
 @dataclass(frozen=True, slots=True)
 class Weights:
@@ -28,10 +31,15 @@ class Weights:
     fields: Mapping[str, float]
     other: float = 0.5
     phrase: float = 2.0
+    neighbours: float = 0.2
+    """Two words of the question that stand close together in the passage."""
     snake_phrase: float = 2.0
     name: float = 2.0
     """A whole snake_case or camelCase name."""
     file_name: float = 1.0
+    """A word of the question that equals the file name, with or without its suffix."""
+    whole_file_name: float = 4.0
+    """The whole question equals it: added to the first passage of the file only, or one file would fill the page."""
     kind: float = 0.1
     pairs: float = 1.0
     grams: float = 0.5

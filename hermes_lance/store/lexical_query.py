@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hermes_lance.core.words import AnalysedQuery, clean
-from hermes_lance.store.lexical_fields import FOLDER, GRAMS, NAME, PAIRS, Layout
+from hermes_lance.store.lexical_fields import FIRST, FOLDER, GRAMS, NAME, PAIRS, Layout
 
 MOST_TERMS = 64
 """Words of a question that are looked up; of more, the rarest."""
@@ -21,6 +21,12 @@ MOST_GRAMS = 192
 
 LONGEST_PHRASE = 200
 """Words; a longer text is more than one passage and is no phrase."""
+
+MOST_NEIGHBOURS = 32
+"""Pairs of neighbouring words that are looked for."""
+
+NEIGHBOUR_SLOP = 3
+"""Words that may stand between neighbours, or positions by which they may be moved."""
 
 FEWEST_PLAIN_WORDS = 4
 """A question of fewer plain words is no quotation, even if they happen to stand together."""
@@ -50,8 +56,8 @@ class _Builder:
     def term(self, field: str, token: str, boost: float = 1.0, option: str = "freq") -> Any:
         return self.boosted(self.query.term_query(self.schema, field, token, option), boost)
 
-    def phrase(self, field: str, words: Sequence[Any], boost: float = 1.0) -> Any:
-        return self.boosted(self.query.phrase_query(self.schema, field, list(words)), boost)
+    def phrase(self, field: str, words: Sequence[Any], boost: float = 1.0, slop: int = 0) -> Any:
+        return self.boosted(self.query.phrase_query(self.schema, field, list(words), slop), boost)
 
     def boosted(self, query: Any, boost: float) -> Any:
         return query if boost == 1.0 else self.query.boost_query(query, boost)
@@ -85,6 +91,8 @@ def ranked(
     found += [build.term(PAIRS, pair, weights.pairs) for pair in _pair_terms(searcher, query)]
     found += [build.term(GRAMS, gram, weights.grams) for gram in _rarest(searcher, GRAMS, query.grams, MOST_GRAMS)]
     found += [build.term(NAME, name, weights.file_name, "basic") for name in query.file_names[:MOST_TERMS]]
+    if query.whole_file_name:
+        found.append(build.term(NAME, FIRST + query.whole_file_name, weights.whole_file_name, "basic"))
     kinds = query.terms[:MOST_TERMS] if "kind" in layout.raw else ()
     extra = [build.term("kind", term, weights.kind, "basic") for term in kinds]
     return _filtered(build, build.any_of(found), filters, extra)
@@ -94,6 +102,9 @@ def _phrases(build: _Builder, layout: Layout, query: AnalysedQuery) -> list[Any]
     weights, found = layout.weights, []
     if 2 <= len(query.phrase) <= LONGEST_PHRASE:
         found.append(build.phrase(layout.body, query.phrase, weights.phrase))
+    # The sequential dependence model (Metzler and Croft 2005) in its simplest form.
+    for pair in query.neighbours[:MOST_NEIGHBOURS]:
+        found.append(build.phrase(layout.body, pair, weights.neighbours, NEIGHBOUR_SLOP))
     for words in query.snake_phrases[:MOST_TERMS]:
         if len(words) < len(query.phrase):
             found.append(build.phrase(layout.body, words[:LONGEST_PHRASE], weights.snake_phrase))
@@ -101,23 +112,32 @@ def _phrases(build: _Builder, layout: Layout, query: AnalysedQuery) -> list[Any]
 
 
 def verbatim(schema: Any, layout: Layout, query: AnalysedQuery, filters: LexicalFilters | None) -> Any | None:
-    """The query for rows that hold the whole question word for word; none where the rule does not apply."""
-    build = _Builder(schema)
+    """The query for rows that hold the whole question word for word; none where the rule does not apply.
+
+    One identifier is found by its own token, a file name also by the file that bears it (its first passage).
+    """
+    build, found = _Builder(schema), []
     if query.identifier is not None:
         fields = [layout.body, *(field for field in ("symbol",) if field in layout.analysed)]
-        return _filtered(build, build.any_of([build.term(field, query.identifier) for field in fields]), filters)
+        found += [build.term(field, query.identifier) for field in fields]
+    else:
+        found += _whole(build, layout, query)
+    if query.whole_file_name and not query.plain:
+        weight = layout.weights.whole_file_name
+        found.append(build.term(NAME, FIRST + query.whole_file_name, weight, "basic"))
+    return _filtered(build, build.any_of(found), filters) if found else None
+
+
+def _whole(build: _Builder, layout: Layout, query: AnalysedQuery) -> list[Any]:
+    """The clause for all words of the question in their order; none for a short question of plain words."""
     size = len(query.phrase) + len(query.pairs)
     if size < 2 or size > LONGEST_PHRASE or (query.plain and size < FEWEST_PLAIN_WORDS):
-        return None
+        return []
+    if not query.pairs:
+        return [build.phrase(layout.body, query.phrase)]
+    # Pairs have no positions, and words on both sides of a run are not neighbours once the run is cut out.
     needed = [build.term(PAIRS, pair) for pair in query.pairs]
-    if len(query.phrase) == 1:
-        needed.append(build.term(layout.body, query.phrase[0][1]))
-    elif query.phrase and query.pairs:
-        # Words on both sides of a run are not neighbours once the run is cut out.
-        needed += [build.term(layout.body, token) for _, token in query.phrase]
-    elif query.phrase:
-        needed.append(build.phrase(layout.body, query.phrase))
-    return _filtered(build, build.all_of(needed), filters)
+    return [build.all_of([*needed, *(build.term(layout.body, token) for _, token in query.phrase)])]
 
 
 def _filtered(build: _Builder, query: Any, filters: LexicalFilters | None, extra: Sequence[Any] = ()) -> Any | None:
