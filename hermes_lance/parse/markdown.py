@@ -1,0 +1,81 @@
+"""Parser: Markdown, with its front matter as facts and one section for each heading."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from hermes_lance.core.records import Document, Section
+from hermes_lance.core.text import FrontMatter, front_matter
+from hermes_lance.parse.blocks import Heading, scan
+from hermes_lance.parse.plain import decoded
+
+_TITLE_CHARS = 200
+_LINK = re.compile(r"!?\[([^\[\]]*)\](?:\([^()\s]*(?:[ \t]+\"[^\"]*\")?\)|\[[^\[\]]*\])")
+_ATTRIBUTES = re.compile(r"[ \t]*\{[#.:][^{}]*\}[ \t]*$")
+_TAG = re.compile(r"</?[A-Za-z][^<>]*>")
+_ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
+_FACTS = ("title", "description", "summary", "tags", "keywords", "categories", "author", "date", "name", "owner")
+
+
+def readable_title(title: str) -> str:
+    """A heading as a reader sees it: links as their text, no tags, no `{#anchor}`, no backslashes, one line."""
+    if "[" in title:
+        title = _LINK.sub(r"\1", title)
+    if "{" in title:
+        title = _ATTRIBUTES.sub("", title)
+    if "<" in title:
+        title = _TAG.sub("", title)
+    if "\\" in title:
+        title = _ESCAPE.sub(r"\1", title)
+    return " ".join(title.split())[:_TITLE_CHARS]
+
+
+class MarkdownParser:
+    """Keeps the file's own text; sections begin at its top-level headings."""
+
+    name = "markdown"
+    media_types: Sequence[str] = ("text/markdown",)
+
+    def signature(self) -> str:
+        """Name and version."""
+        return "markdown/1"
+
+    def parse(self, data: bytes, *, path: str, media_type: str) -> Document:
+        """The text with sections that tile it; raises `Unreadable` (`binary`, `empty`).
+
+        The front matter is a section of kind `front_matter`. Its title stands above every trail when the document has
+        no heading of level 1.
+        """
+        found = decoded(data)
+        matter = front_matter(found.text)
+        headings = scan(found.text, matter.body_start).headings
+        return Document(
+            text=found.text,
+            media_type=media_type,
+            parser=self.signature(),
+            sections=tuple(_sections(found.text, matter, headings)),
+            encoding=found.encoding,
+            replaced_chars=found.replaced_chars,
+            facts={key: matter.fields[key] for key in _FACTS if key in matter.fields},
+        )
+
+
+def _sections(text: str, matter: FrontMatter, headings: list[Heading]) -> list[Section]:
+    title = readable_title(matter.fields.get("title", ""))
+    above = (title,) if title and all(heading.level > 1 for heading in headings) else ()
+    sections = []
+    if matter.body_start:
+        sections.append(Section(0, matter.body_start, above, "front_matter"))
+    first = headings[0].start if headings else len(text)
+    if first > matter.body_start:
+        sections.append(Section(matter.body_start, first, above, "markdown"))
+    trail: list[tuple[int, str]] = []
+    for index, heading in enumerate(headings):
+        end = headings[index + 1].start if index + 1 < len(headings) else len(text)
+        while trail and trail[-1][0] >= heading.level:
+            trail.pop()
+        trail.append((heading.level, readable_title(heading.title)))
+        names = tuple(name for _, name in trail if name)
+        sections.append(Section(heading.start, end, above + names, "markdown"))
+    return sections

@@ -1,0 +1,139 @@
+"""The media type of a file, from its name and checked against its first bytes, and why a file yields no document.
+
+A suffix can lie, so a few unmistakable beginnings win over it. What is neither known by name nor by its beginning
+is text if it decodes as text.
+"""
+
+from __future__ import annotations
+
+import re
+
+from hermes_lance.parse import suffixes
+
+
+class Unreadable(Exception):
+    """A file that yields no document. `failed` separates a fault of the file from a decision of ours.
+
+    Codes: `binary`, `unsupported`, `empty`, `encrypted`, `needs_ocr`, `parse_failed`, `too_large`.
+    """
+
+    def __init__(self, code: str, detail: str, *, failed: bool = False, remedy: str | None = None) -> None:
+        super().__init__(f"{code}: {detail}")
+        self.code = code
+        self.detail = detail
+        self.failed = failed
+        self.remedy = remedy
+
+
+BINARY = "application/octet-stream"
+
+# Beginnings that no text has. The order matters where one is part of another.
+_MAGIC: tuple[tuple[bytes, str], ...] = (
+    (b"%PDF-", "application/pdf"),
+    (b"\x89PNG\r\n\x1a\n", "image/png"),
+    (b"\xff\xd8\xff", "image/jpeg"),
+    (b"GIF87a", "image/gif"),
+    (b"GIF89a", "image/gif"),
+    (b"PK\x03\x04", "application/zip"),
+    (b"PK\x05\x06", "application/zip"),
+    (b"\x1f\x8b\x08", "application/gzip"),
+    (b"BZh91AY&SY", "application/x-bzip2"),
+    (b"\xfd7zXZ\x00", "application/x-xz"),
+    (b"7z\xbc\xaf\x27\x1c", "application/x-7z-compressed"),
+    (b"\x28\xb5\x2f\xfd", "application/zstd"),
+    (b"Rar!\x1a\x07", "application/vnd.rar"),
+    (b"\x7fELF", "application/x-elf"),
+    (b"\xca\xfe\xba\xbe", "application/java-vm"),
+    (b"\xcf\xfa\xed\xfe", "application/x-mach-binary"),
+    (b"\x00asm", "application/wasm"),
+    (b"SQLite format 3\x00", "application/vnd.sqlite3"),
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "application/x-ole-storage"),
+    (b"{\\rtf", "application/rtf"),
+    (b"OggS\x00", "audio/ogg"),
+    (b"wOFF", "font/woff"),
+    (b"wOF2", "font/woff2"),
+)
+
+_SHEBANG = re.compile(rb"#![ \t]*\S*?/(?:env[ \t]+(?:-\S+[ \t]+)*)?([A-Za-z][\w+-]*?)[\d.]*(?:[ \t\r\n]|$)")
+_INTERPRETERS = {
+    "sh": "bash", "bash": "bash", "dash": "bash", "zsh": "bash", "ksh": "bash", "python": "python", "pypy": "python",
+    "node": "javascript", "deno": "typescript", "ruby": "ruby", "perl": "perl", "php": "php", "lua": "lua",
+    "Rscript": "r", "awk": "awk", "gawk": "awk", "fish": "fish", "tclsh": "tcl", "make": "make",
+}  # fmt: skip
+
+
+def suffix_of(path: str) -> str:
+    """The last suffix of a file name in lower case, without the dot; empty when it has none."""
+    name = path.rpartition("/")[2]
+    stem, dot, suffix = name.rpartition(".")
+    return suffix.lower() if dot and stem.strip(".") else ""
+
+
+def refused_by_name(path: str) -> Unreadable | None:
+    """Why this file need not be opened at all, or None. Suffixes of pictures, archives, programs and the like."""
+    suffix = suffix_of(path)
+    what = suffixes.BINARY_SUFFIXES.get(suffix)
+    return Unreadable("binary", f".{suffix} files are {what}, which hold no text to index") if what else None
+
+
+def media_type(path: str, data: bytes) -> str:
+    """The media type of a file from its path and its bytes (the first 8 KiB suffice, all of them are better).
+
+    `application/octet-stream` for what is neither a known format nor text. Source code is `text/x-<language>`.
+    """
+    suffix = suffix_of(path)
+    by_magic = next((kind for magic, kind in _MAGIC if data.startswith(magic)), None)
+    if by_magic is None and data[4:8] == b"ftyp":
+        by_magic = "video/mp4"
+    if by_magic is None and data[:4] == b"RIFF" and data[8:12] in (b"WEBP", b"WAVE", b"AVI "):
+        by_magic = "application/x-riff"
+    by_name = suffixes.DOCUMENT_TYPES.get(suffix)
+    if by_magic in ("application/zip", "application/x-ole-storage") and by_name in suffixes.CONTAINERS.get(by_magic, ()):
+        return str(by_name)
+    if by_magic is not None:
+        return by_magic
+    if by_name is not None:
+        # Producers may put a little before the mark of a PDF; without any mark its parser says what is wrong.
+        return by_name
+    name = path.rpartition("/")[2].lower()
+    text_type = suffixes.FILE_NAMES.get(name) or suffixes.TEXT_TYPES.get(suffix)
+    # Dockerfile.dev, Makefile.am: the name before the dot says more than an unknown suffix.
+    text_type = text_type or suffixes.FILE_NAMES.get(name.partition(".")[0]) or _by_first_line(data)
+    if not _looks_like_text(data):
+        return BINARY
+    return text_type or "text/plain"
+
+
+def _by_first_line(data: bytes) -> str | None:
+    if data.startswith(b"#!"):
+        found = _SHEBANG.match(data[:200])
+        language = _INTERPRETERS.get(found[1].decode("ascii")) if found else None
+        return f"text/x-{language}" if language else None
+    head = data[:256].lstrip().lower()
+    if head.startswith((b"<!doctype html", b"<html")):
+        return "text/html"
+    return "text/xml" if head.startswith(b"<?xml") else None
+
+
+def _looks_like_text(data: bytes) -> bool:
+    # Only a glance: decoding decides. A NUL means UTF-16 or UTF-32 with a mark or a pattern, or no text.
+    head = data[:8192]
+    if b"\x00" not in head or head.startswith((b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")):
+        return True
+    even, odd = head[0::2].count(0), head[1::2].count(0)
+    return max(even, odd) * 5 > len(head) and min(even, odd) * 25 <= len(head)
+
+
+def language_of(media: str) -> str | None:
+    """The programming language of `text/x-<language>`, else None."""
+    return media[7:] if media.startswith("text/x-") else None
+
+
+def unsupported(path: str, media: str) -> Unreadable:
+    """The reason to give for a file whose media type no parser takes."""
+    name = suffixes.FORMAT_NAMES.get(media)
+    if name is not None:
+        return Unreadable("unsupported", f"{name} files cannot be read yet")
+    if media.startswith("text/"):
+        return Unreadable("unsupported", f"no parser is set for {media}")
+    return Unreadable("binary", f"the content is not text ({media})")
