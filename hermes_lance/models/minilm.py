@@ -32,7 +32,8 @@ class MiniLmEmbedder:
     """384 numbers for each text, from its first 256 word pieces; mean pooling, length 1.
 
     Method: W. Wang et al., "MiniLM", 2020, fine-tuned by the sentence-transformers authors. One session serves
-    all threads. Missing or altered model files raise `ModelUnavailable`, at the first use of the file concerned.
+    all threads. Model files that are missing or of another size raise `ModelUnavailable` at once, altered ones at
+    their first use.
     """
 
     name = "minilm"
@@ -40,6 +41,8 @@ class MiniLmEmbedder:
     def __init__(self, folder: Path | str | None = None) -> None:
         self._folder = Path(folder) if folder is not None else FOLDER
         self._facts = _facts(self._folder)
+        for name, promised in self._facts["files"].items():
+            self._check(name, self._stat(name) == promised["bytes"])
         self.dimensions: int = self._facts["dimensions"]
         self.window_tokens: int = self._facts["window_tokens"]
         self.scripts: frozenset[str] = frozenset(self._facts["scripts"])
@@ -143,16 +146,31 @@ class MiniLmEmbedder:
                     self._session = _session(self._read("model.onnx"))
         return self._session, tokenizer
 
+    def _stat(self, name: str) -> int:
+        try:
+            return (self._folder / name).stat().st_size
+        except OSError as error:
+            raise self._unreadable(name, error) from error
+
     def _read(self, name: str) -> bytes:
         """The bytes of a model file, with the SHA-256 that `model.json` promises."""
-        file = self._folder / name
         try:
-            data = file.read_bytes()
+            data = (self._folder / name).read_bytes()
         except OSError as error:
-            raise ModelUnavailable(f"embedder minilm: {file} cannot be read ({error.strerror})", hint=REMEDY) from error
-        if sha256_hex(data) != self._facts["files"][name]["sha256"]:
-            raise ModelUnavailable(f"embedder minilm: {file} is not the file that model.json names", hint=REMEDY)
+            raise self._unreadable(name, error) from error
+        self._check(name, sha256_hex(data) == self._facts["files"][name]["sha256"])
         return data
+
+    def _unreadable(self, name: str, error: OSError) -> ModelUnavailable:
+        return ModelUnavailable(
+            f"embedder minilm: {self._folder / name} cannot be read ({error.strerror})", hint=REMEDY
+        )
+
+    def _check(self, name: str, fits: bool) -> None:
+        if not fits:
+            raise ModelUnavailable(
+                f"embedder minilm: {self._folder / name} is not the file that model.json names", hint=REMEDY
+            )
 
 
 def _facts(folder: Path) -> Mapping[str, Any]:

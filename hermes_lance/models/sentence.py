@@ -1,0 +1,261 @@
+"""The sentence-transformers tier: any such model from a folder or the local cache, never from the network.
+
+Needs the `local` extra (torch). The default model is gated by its publisher, so that a person has to fetch it once
+by hand; the error for an absent model says how.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import importlib.util
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hermes_lance.core.errors import Cancelled, ConfigError, ModelUnavailable, PluginMissing
+
+if TYPE_CHECKING:
+    from hermes_lance.core.contracts import Vectors
+
+DEFAULT_MODEL = "google/embeddinggemma-300m"
+KEYS = "knowledgebase.embedders.local_sentence_transformers"
+FALLBACK_WINDOW_TOKENS = 512
+WEIGHT_SUFFIXES = {".safetensors", ".bin", ".onnx"}
+SAMPLES, SAMPLE_BYTES = 64, 16_384
+"""How much of a weights file its fingerprint reads: all of 1.2 GB would take a second at every start."""
+
+
+class SentenceTransformersEmbedder:
+    """Vectors of a sentence-transformers model, of length 1; the number of dimensions is the model's own.
+
+    `model` is a folder or the id of a model in the local Hugging Face cache (`cache_folder`, else the usual place).
+    `dimensions` cuts vectors of models made for that (Matryoshka). `device` is `cuda`, `mps`, `cpu` or a torch name,
+    by default the best one present. Prompts for questions and documents are used when the model has them.
+    Construction finds the folder (`PluginMissing`, `ModelUnavailable`), first use loads the weights.
+    """
+
+    name = "local_sentence_transformers"
+    scripts: frozenset[str] = frozenset()
+    fusion_weight = 0.5
+
+    def __init__(
+        self,
+        model: str = DEFAULT_MODEL,
+        *,
+        dimensions: int | None = None,
+        device: str | None = None,
+        cache_folder: str | None = None,
+        batch_size: int = 16,
+    ) -> None:
+        if importlib.util.find_spec("sentence_transformers") is None:
+            raise PluginMissing(
+                "embedder local_sentence_transformers: the package sentence-transformers is not installed",
+                hint='Install it with `pip install "hermes-lance[local]"`.',
+            )
+        if batch_size < 1:
+            raise ConfigError(f"{KEYS}.batch_size is {batch_size}; at least 1")
+        self.model = model
+        self.folder = _folder(model, cache_folder)
+        self._wanted = dimensions
+        self._device = device
+        self._batch_size = batch_size
+        self._lock = threading.RLock()
+        self._loaded: Any = None
+        self._signature: str | None = None
+
+    @property
+    def dimensions(self) -> int:
+        """Width of the vectors; loads the model."""
+        own = self._own_dimensions(self._model())
+        return min(self._wanted, own) if self._wanted else own
+
+    @property
+    def window_tokens(self) -> int:
+        """Tokens that the model reads of one text; loads the model."""
+        return int(self._model().max_seq_length or FALLBACK_WINDOW_TOKENS)
+
+    @property
+    def device(self) -> str:
+        """Where the model runs; loads it."""
+        return str(self._model().device)
+
+    def signature(self) -> str:
+        """Model name, fingerprint of its configuration and weights, and width when cut; loads nothing."""
+        if self._signature is None:
+            cut = f"/{self._wanted}" if self._wanted else ""
+            self._signature = f"{self.name}/{Path(self.model).name}/{_fingerprint(self.folder)}{cut}/l2"
+        return self._signature
+
+    def embed_documents(self, texts: Sequence[str], *, cancelled: Callable[[], bool] | None = None) -> Vectors:
+        """float32 `[len(texts), dimensions]`, zero rows for blank texts. `cancelled` is asked before every batch."""
+        import numpy as np
+
+        vectors = np.zeros((len(texts), self.dimensions), dtype=np.float32)
+        filled = [index for index, text in enumerate(texts) if text and not text.isspace()]
+        # Alike lengths share a batch, so that little of it is padding.
+        filled.sort(key=lambda index: len(texts[index]), reverse=True)
+        for start in range(0, len(filled), self._batch_size):
+            if cancelled is not None and cancelled():
+                raise Cancelled("embedding was stopped by the caller")
+            batch = filled[start : start + self._batch_size]
+            vectors[batch] = self._encode([texts[index] for index in batch], "encode_document")
+        return vectors
+
+    def embed_query(self, text: str) -> Vectors:
+        """float32 `[dimensions]`."""
+        import numpy as np
+
+        if not text or text.isspace():
+            return np.zeros(self.dimensions, dtype=np.float32)
+        vector: Vectors = self._encode([text], "encode_query")[0]
+        return vector
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Tokens of the model's own tokenizer with its marks, without prompt and truncation."""
+        tokenizer = self._model().tokenizer
+        with self._lock:
+            return [len(tokenizer(text, truncation=False, verbose=False)["input_ids"]) for text in texts]
+
+    def _encode(self, texts: list[str], side: str) -> Any:
+        model = self._model()
+        with self._lock:
+            # Before release 5 there was one method; it takes a prompt by name, where the model has that name.
+            encode = getattr(model, side, None)
+            options: dict[str, Any] = {}
+            if encode is None:
+                encode = model.encode
+                names = ["query"] if side == "encode_query" else ["document", "passage", "corpus"]
+                options["prompt_name"] = next((name for name in names if (model.prompts or {}).get(name)), None)
+            return encode(
+                texts,
+                batch_size=len(texts),
+                show_progress_bar=False,
+                convert_to_numpy=True,
+                normalize_embeddings=True,
+                **options,
+            )
+
+    def _model(self) -> Any:
+        if self._loaded is None:
+            with self._lock:
+                if self._loaded is None:
+                    self._loaded = self._load()
+        return self._loaded
+
+    def _load(self) -> Any:
+        from sentence_transformers import SentenceTransformer
+
+        try:
+            with _quiet():
+                model = SentenceTransformer(
+                    str(self.folder),
+                    device=self._device,
+                    local_files_only=True,
+                    trust_remote_code=False,
+                    truncate_dim=self._wanted,
+                )
+        except Exception as error:
+            raise ModelUnavailable(
+                f"embedder local_sentence_transformers: {self.folder} cannot be loaded ({_one_line(error)})",
+                hint=f"Check that {KEYS}.model names a complete sentence-transformers model, and {KEYS}.device.",
+            ) from error
+        own = self._own_dimensions(model)
+        if self._wanted is not None and not 0 < self._wanted <= own:
+            raise ConfigError(f"{KEYS}.dimensions is {self._wanted}; {self.model} has {own}")
+        return model
+
+    @staticmethod
+    def _own_dimensions(model: Any) -> int:
+        # The old name of this method warns in release 6, the new one is missing in releases 3 and 4.
+        ask = getattr(model, "get_embedding_dimension", None) or model.get_sentence_embedding_dimension
+        kept, model.truncate_dim = model.truncate_dim, None
+        try:
+            return int(ask())
+        finally:
+            model.truncate_dim = kept
+
+
+def _folder(model: str, cache_folder: str | None) -> Path:
+    """The folder with the model's files: `model` itself if it is one, else its snapshot in the local cache."""
+    path = Path(model).expanduser()
+    if path.is_dir():
+        return _complete(path, model)
+    if path.is_absolute() or model.startswith((".", "~")) or model.count("/") > 1:
+        raise ModelUnavailable(
+            f"embedder local_sentence_transformers: there is no folder {path}", hint=f"Correct {KEYS}.model."
+        )
+    from huggingface_hub import constants, snapshot_download
+    from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
+
+    cache = Path(cache_folder).expanduser() if cache_folder else Path(constants.HF_HUB_CACHE)
+    try:
+        return _complete(Path(snapshot_download(model, cache_dir=cache, local_files_only=True)), model)
+    except (LocalEntryNotFoundError, HFValidationError, HfHubHTTPError) as error:
+        expected = cache / f"models--{model.replace('/', '--')}"
+        raise ModelUnavailable(
+            f"embedder local_sentence_transformers: {model} is not on this machine (looked for {expected})",
+            hint=_how_to_fetch(model),
+        ) from error
+
+
+def _complete(folder: Path, model: str) -> Path:
+    if not (folder / "config.json").is_file() and not (folder / "modules.json").is_file():
+        raise ModelUnavailable(
+            f"embedder local_sentence_transformers: {folder} holds no model (config.json is missing)",
+            hint=_how_to_fetch(model),
+        )
+    if not any(file.suffix in WEIGHT_SUFFIXES for file in _files(folder)):
+        raise ModelUnavailable(
+            f"embedder local_sentence_transformers: {folder} holds no weights", hint=_how_to_fetch(model)
+        )
+    return folder
+
+
+def _how_to_fetch(model: str) -> str:
+    return (
+        f"Nothing is fetched silently. Where the network is allowed: accept the terms at "
+        f"https://huggingface.co/{model} if it is gated, run `hf auth login`, then `hf download {model}`. "
+        f"Or copy its folder here and set {KEYS}.model to that path. Meanwhile `minilm` works without any of this."
+    )
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted(file for file in folder.rglob("*") if file.is_file() and ".git" not in file.parts)
+
+
+def _fingerprint(folder: Path) -> str:
+    """16 hexadecimal digits over all configuration, the tokenizer, and evenly spaced samples of the weights."""
+    total = hashlib.sha256()
+    for file in _files(folder):
+        if file.suffix not in {".json", ".txt", ".model", *WEIGHT_SUFFIXES}:
+            continue
+        size = file.stat().st_size
+        total.update(f"{file.relative_to(folder).as_posix()}\0{size}\0".encode())
+        with file.open("rb") as stream:
+            if size <= SAMPLES * SAMPLE_BYTES:
+                total.update(stream.read())
+                continue
+            for sample in range(SAMPLES):
+                stream.seek((size - SAMPLE_BYTES) * sample // (SAMPLES - 1))
+                total.update(stream.read(SAMPLE_BYTES))
+    return total.hexdigest()[:16]
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """Keeps the loading bar of transformers off stderr, which belongs to the caller."""
+    from transformers.utils import logging
+
+    shown = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        if shown:
+            logging.enable_progress_bar()
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())[:300]
