@@ -61,6 +61,8 @@ class ChunkingConfig:
 
     default_tokens: int = 512
     overlap_tokens: int = 80
+    window_tokens: int = 240
+    """Tokens of one vector; a longer passage gets several."""
     vectors_per_chunk: int = 4
 
 

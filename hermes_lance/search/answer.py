@@ -13,6 +13,7 @@ from hermes_lance.core.words import share_outside
 from hermes_lance.search import candidates, fuse
 from hermes_lance.search.freshness import GONE, UNVERIFIED, Freshness
 from hermes_lance.search.fuse import Fused
+from hermes_lance.search.page import Answer
 from hermes_lance.store.snapshot import Snapshot
 
 if TYPE_CHECKING:
@@ -31,28 +32,6 @@ class Settings:
     candidates: int = 100
     check_disk: bool = True
     """Compare with the files on disk and drop what is gone; off for old generations and datasets without a home."""
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """A page of hits."""
-
-    query: Query
-    generation: str
-    mode: str
-    hits: tuple[Hit, ...]
-    has_more: bool
-    warnings: tuple[str, ...] = ()
-    trace: tuple[TraceEntry, ...] = ()
-
-    def __len__(self) -> int:
-        return len(self.hits)
-
-    def __iter__(self) -> Iterator[Hit]:
-        return iter(self.hits)
-
-    def __getitem__(self, index: int) -> Hit:
-        return self.hits[index]
 
 
 @dataclass(slots=True)

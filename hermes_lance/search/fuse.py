@@ -69,7 +69,8 @@ def fused(
     """One ranking of all rows of both legs, best first; equal scores by row.
 
     `weight` is that of the dense leg (RRF takes both legs alike). A row that one leg lacks gets that leg's minimum
-    (nothing with RRF). An empty leg says nothing and the other counts in full. Rows in `verbatim` come before all others, in fused order; those that
+    (nothing with RRF). An empty leg says nothing and the other counts in full.
+    Rows in `verbatim` come before all others, in fused order; those that
     neither leg found are left out.
     """
     scale = {"zscore": zscores, "convex": minmax, "rrf": reciprocal_ranks}[method]

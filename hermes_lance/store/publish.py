@@ -72,9 +72,15 @@ class Publication:
         self._segment: TextSegmentWriter | None = None
         self._lexical: lexical.LexicalWriter | None = None
         self._lexical_folder: Path | None = None
+        self._fresh_vectors = False
+        self._after = base
         self.text_bytes = 0
         self.written: list[tuple[int, ChunkRow]] = []
         """Serial and row of everything put so far."""
+
+    def follow(self, generation: Manifest | None) -> None:
+        """Numbers the new generation after this one, without relying on anything in it."""
+        self._after = generation
 
     # -- gathering ---------------------------------------------------------------------------------------------
 
@@ -124,6 +130,14 @@ class Publication:
         if not stored:
             kept.new_keys[key] = vector
 
+    def store_vector(self, key: str, vector: Any) -> None:
+        """One float16 vector for the table alone, as a space needs that is not in use yet."""
+        self._vectors.new_keys[key] = vector
+
+    def start_vectors_anew(self) -> None:
+        """The vector segments of the base are not carried over: the space changes with this publication."""
+        self._fresh_vectors = True
+
     def _index(self) -> lexical.LexicalWriter:
         """The new Tantivy folder, a clone of the published one, opened at the first change."""
         if self._lexical is None:
@@ -140,7 +154,7 @@ class Publication:
     @property
     def empty(self) -> bool:
         """Nothing was gathered."""
-        return not (self._states or self._dropped or self._vectors.serials)
+        return not (self._states or self._dropped or self._vectors.serials or self._vectors.new_keys)
 
     # -- publishing --------------------------------------------------------------------------------------------
 
@@ -195,8 +209,9 @@ class Publication:
             self.tables.ensure(name)
         changes: list[tuple[str, Any]] = []
         if self._vectors.new_keys:
-            name = self.facts.space["active"]["table"]
-            self.tables.ensure(name, self.facts.space["active"]["dimensions"])
+            space = self.facts.space.get("building") or self.facts.space["active"]
+            name = space["table"]
+            self.tables.ensure(name, space["dimensions"])
             rows = self._vector_rows()
             changes.append((name, lambda: self.tables.insert_missing(name, "key", rows)))
         replaced = sorted(self._replaced)
@@ -228,14 +243,14 @@ class Publication:
     def _new_manifest(self, note: str) -> Manifest:
         base = self.base
         return Manifest(
-            id=manifests.next_id(base),
-            parent=base.id if base else None,
+            id=manifests.next_id(self._after),
+            parent=self._after.id if self._after else None,
             published_at=now(),
             run=self.run,
             tables=dict(base.tables) if base else {},
             lexical=dict(base.lexical) if base else {},
             text_segments=list(base.text_segments) if base else [],
-            vector_segments=list(base.vector_segments) if base else [],
+            vector_segments=list(base.vector_segments) if base and not self._fresh_vectors else [],
             dead=base.dead if base else None,
             files=base.files if base else None,
             next_serial=self.serial,

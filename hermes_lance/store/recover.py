@@ -96,10 +96,13 @@ def rebuild(
     base: Manifest | None,
     *,
     facts: Facts | None = None,
+    newer_than: Manifest | None = None,
     note: str = "rebuilt from the tables",
     progress: Callable[[int, int], None] | None = None,
 ) -> Manifest:
     """Publishes what the newest table versions hold. With a base only the difference is written; without, everything.
+
+    `newer_than` is the generation that the new one follows when its own files cannot be relied on.
 
     Vectors of rows that the base does not have are left to the next build, which takes them from their table.
     """
@@ -109,6 +112,7 @@ def rebuild(
     work = Publication(dataset, tables, base, ids.unique_name(), facts or facts_of(base))
     if base is None:
         work.known = {}
+        work.follow(newer_than)
     states = _states(tables)
     stored = _row_ids(tables)
     before = _published_ids(dataset, base)

@@ -1,0 +1,123 @@
+"""A document and its pieces become rows of the chunks table: ids, lines, bytes, pages, keys of vectors."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from hermes_lance.core import ids
+from hermes_lance.core.config import ChunkingConfig
+from hermes_lance.core.records import ChunkRow, Document, Piece
+from hermes_lance.models import embed_text
+from hermes_lance.parse.tokens import estimate
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """The file that the rows come from, and the run that makes them."""
+
+    source_id: str
+    root: str
+    path: str
+    run: str
+
+
+def strings_to_embed(trail: Sequence[str], text: str, chunking: ChunkingConfig) -> list[str]:
+    """The exact strings whose vectors stand for a passage; their hashes are its keys."""
+    return embed_text.windows(
+        text, trail, window_tokens=chunking.window_tokens, most=chunking.vectors_per_chunk, tokens=estimate
+    )
+
+
+def chunk_rows(
+    document: Document, pieces: Sequence[Piece], origin: Origin, *, chunker: str, chunking: ChunkingConfig
+) -> list[ChunkRow]:
+    """One row for each piece, in order; pieces of blanks only are left out, since nobody can look for them."""
+    text = document.text
+    lines = _Lines(text) if document.verbatim else None
+    octets = _Bytes(text) if document.verbatim else None
+    equals: dict[str, int] = {}
+    made: dict[int, str] = {}
+    rows: list[ChunkRow] = []
+    for number, piece in enumerate(pieces):
+        body = text[piece.start : piece.end]
+        if not body.strip():
+            continue
+        sha = ids.text_sha(body)
+        ordinal = equals.get(sha, 0)
+        equals[sha] = ordinal + 1
+        made[number] = row_id = ids.chunk_id(origin.source_id, sha, ordinal)
+        strings = strings_to_embed(piece.trail, body, chunking)
+        first_line, last_line = lines.span(piece.start, piece.end) if lines else (None, None)
+        first_byte, last_byte = octets.span(piece.start, piece.end) if octets else (None, None)
+        first_page, last_page = _pages(document.page_starts, piece)
+        rows.append(
+            ChunkRow(
+                id=row_id,
+                source_id=origin.source_id,
+                root=origin.root,
+                path=origin.path,
+                kind=piece.kind,
+                section=piece.trail,
+                symbol=piece.symbol,
+                media_type=document.media_type,
+                lang=document.lang,
+                text=body,
+                embed_keys=tuple(ids.text_sha(string) for string in strings),
+                ordinal=len(rows),
+                parent_id=made.get(piece.parent) if piece.parent is not None else None,
+                char_start=piece.start,
+                char_end=piece.end,
+                byte_start=first_byte,
+                byte_end=last_byte,
+                line_start=first_line,
+                line_end=last_line,
+                page_start=first_page,
+                page_end=last_page,
+                locator=piece.locator,
+                chunker=chunker,
+                parser=document.parser,
+                embedded_tokens=round(sum(min(estimate(string), chunking.window_tokens) for string in strings)),
+                flags=(),
+                run=origin.run,
+            )
+        )
+    return rows
+
+
+def _pages(starts: Sequence[int], piece: Piece) -> tuple[int | None, int | None]:
+    if not starts:
+        return None, None
+    return bisect_right(starts, piece.start), bisect_right(starts, max(piece.start, piece.end - 1))
+
+
+class _Lines:
+    """Line numbers of rising spans, counted once. A line ends at a line feed, as editors and citations count."""
+
+    def __init__(self, text: str) -> None:
+        self._text, self._at, self._line = text, 0, 1
+
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        if start < self._at:
+            self._at, self._line = 0, 1
+        self._line += self._text.count("\n", self._at, start)
+        self._at = start
+        # The line feed that ends a piece belongs to its last line.
+        return self._line, self._line + self._text.count("\n", start, max(start, end - 1))
+
+
+class _Bytes:
+    """Byte offsets in UTF-8 of rising spans; equal to the characters while everything is ASCII."""
+
+    def __init__(self, text: str) -> None:
+        self._text, self._ascii, self._at, self._octet = text, text.isascii(), 0, 0
+
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        if self._ascii:
+            return start, end
+        if start < self._at:
+            self._at, self._octet = 0, 0
+        self._octet += len(self._text[self._at : start].encode("utf-8", "surrogatepass"))
+        self._at = start
+        return self._octet, self._octet + len(self._text[start:end].encode("utf-8", "surrogatepass"))
