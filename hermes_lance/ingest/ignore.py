@@ -61,7 +61,8 @@ _POSIX_CLASSES = {
 }  # fmt: skip
 _POSIX_CLASS = re.compile(rb"(\[[^\]/]*?)\[:([a-z]+):\]")
 _STAR_IN_PART = re.compile(rb"\[\^/\]\*([^/(]*?)(?=\[\^/\]\*)")
-_WILD = re.compile(r"[*?\[]")
+_FIXED = re.compile(r"(?:\\.|[^*?\[\\])*")
+_ESCAPED = re.compile(r"\\(.)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +106,8 @@ class RuleFile:
                 continue
             rules.append(rule)
             start, end = _fixed_ends(line)
-            if start is not None and start == end:
-                names.add(start)
+            if start and start == end:
+                names.add(start)  # both ends are the whole name: no wildcard
             elif start:
                 starts.add(start)
             elif end:
@@ -217,20 +218,16 @@ def parsed(place: str, line: bytes) -> Rule | None:
     return Rule(place, keeps, folders_only, _compiled(expression))
 
 
-def _fixed_ends(line: bytes) -> tuple[str | None, str | None]:
-    """What a name must begin with, and end with, to fit the line; both the same when there is no wildcard."""
+def _fixed_ends(line: bytes) -> tuple[str, str]:
+    """What a name must begin with, and end with, to fit the line; both the whole name when there is no wildcard."""
     text = os.fsdecode(_without_trailing_blanks(line)).removeprefix("!").removesuffix("/")
     last = text.rpartition("/")[2]
-    plain = re.sub(r"\\(.)", r"\1", last)
-    escaped = plain != last
-    wild = _WILD.search(last)
-    if wild is None:
-        return plain, plain
-    if escaped and "\\" in last[wild.start() :]:
-        return None, None
-    start = re.sub(r"\\(.)", r"\1", last[: wild.start()])
-    end = last.lstrip("*") if last.startswith("*") else ""
-    return start, "" if _WILD.search(end) or escaped else end
+    fixed = _FIXED.match(last)
+    start = _ESCAPED.sub(r"\1", fixed[0]) if fixed else ""
+    if fixed and fixed[0] == last:
+        return start, start
+    end = last.lstrip("*")
+    return start, end if _FIXED.fullmatch(end) and "\\" not in end else ""
 
 
 def _compiled(expression: bytes) -> re.Pattern[bytes]:

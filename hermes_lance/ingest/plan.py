@@ -1,0 +1,270 @@
+"""What a walk means against the last published state: which files are read, which rows move, which go.
+
+Stat first, hash only where the stat differs or proves nothing; a file that only moved keeps its passages, and
+nothing is taken for deleted where the walk could not look. Nothing is parsed or written here.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from functools import lru_cache
+from pathlib import PurePosixPath
+from typing import Literal
+
+from hermes_lance.core.ids import source_id
+from hermes_lance.core.names import raw_bytes
+from hermes_lance.core.records import KnownFile, Skipped, SourceFile
+from hermes_lance.ingest import contents
+from hermes_lance.ingest.walk import Found, RootReport
+
+RACY_NS = 2_000_000_000
+"""A file modified this close to the moment it was read may have changed again within one tick of its clock."""
+
+Change = Literal["unchanged", "touched", "moved", "added", "changed", "outdated", "retry", "left_out"]
+TO_READ: frozenset[Change] = frozenset({"added", "changed", "outdated", "retry"})
+"""Changes after which the file is read and parsed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """One file and what is to be done about it.
+
+    unchanged: nothing. touched: new stat columns, same bytes. moved: `known` is the row it comes from, whose rows
+    get new keys. added, changed, outdated (made with other settings), retry: to be read. left_out: `skipped` says
+    why; where that is a failure, what is known of the file is kept.
+    """
+
+    file: SourceFile
+    id: str
+    change: Change
+    known: KnownFile | None = None
+    skipped: Skipped | None = None
+    sha256: str | None = None
+    """Hash of the present bytes where the plan had to find out."""
+
+
+@dataclass(slots=True)
+class Plan:
+    """The work of a run, in the order of the walk."""
+
+    items: list[Planned] = field(default_factory=list)
+    """Every file but those indexed and unchanged."""
+    unchanged: int = 0
+    """Files indexed before and unchanged, which are not among the items."""
+    removed: list[KnownFile] = field(default_factory=list)
+    """Rows whose files are gone (a moved file's old row is not one of them)."""
+    unseen: list[KnownFile] = field(default_factory=list)
+    """Rows below what could not be looked into; they stay as they are."""
+    warnings: list[str] = field(default_factory=list)
+
+    @property
+    def to_read(self) -> list[Planned]:
+        """The items whose files are to be read and parsed."""
+        return [item for item in self.items if item.change in TO_READ]
+
+    @property
+    def empty(self) -> bool:
+        """True when nothing is to be written."""
+        return not self.removed and all(item.change == "unchanged" for item in self.items)
+
+
+class Planner:
+    """Compares files with known rows. `signature_of(media_type)` is the present fingerprint of parser and chunker."""
+
+    def __init__(
+        self,
+        known: Mapping[str, KnownFile],
+        signature_of: Callable[[str | None], str],
+        *,
+        max_bytes: int,
+        full: bool = False,
+        now_ns: int | None = None,
+    ) -> None:
+        """`full` reads every file again; `max_bytes` ends hashing; `now_ns` is for tests."""
+        self.known = known
+        self.signature_of = signature_of
+        self.max_bytes = max_bytes
+        self.full = full
+        self.now_ns = time.time_ns() if now_ns is None else now_ns
+
+    def plan(
+        self,
+        found: Iterable[Found],
+        reports: Mapping[str, RootReport],
+        only: Mapping[str, Sequence[str]] | None = None,
+    ) -> Plan:
+        """The plan for all that a walk found. `reports` is read after `found` is used up; `only` as for the walk."""
+        plan = Plan()
+        seen: set[str] = set()
+        for each in found:
+            file, skipped = each if isinstance(each, tuple) else (each, None)
+            key = source_id(file.root.key, raw_bytes(file.path, file.raw_path))
+            seen.add(key)
+            known = self.known.get(key)
+            item = self._left_out(file, key, known, skipped) if skipped else self._compared(file, key, known)
+            if item is None:
+                plan.unchanged += 1
+            else:
+                plan.items.append(item)
+        vanished = self._vanished(plan, seen, reports, only)
+        self._moved(plan, vanished)
+        plan.warnings.extend(warning for report in reports.values() for warning in report.warnings)
+        return plan
+
+    def _left_out(self, file: SourceFile, key: str, known: KnownFile | None, skipped: Skipped) -> Planned:
+        same = (
+            known is not None
+            and known.state == state_of(skipped)
+            and known.reason == reason_of(skipped)
+            and known.rule == skipped.rule
+            and _same_stat(file, known)
+        )
+        return Planned(file, key, "unchanged" if same else "left_out", known, skipped)
+
+    def _compared(self, file: SourceFile, key: str, known: KnownFile | None) -> Planned | None:
+        """What became of a file that is to be indexed; none when it is indexed and unchanged."""
+        if known is None:
+            return Planned(file, key, "added")
+        if known.tombstone_sha is None:
+            if known.sha256 is None:
+                # Never read: a decision or a fault of the past that the walk no longer sees.
+                return Planned(file, key, "retry" if known.state in {"failed", "pending"} else "added", known)
+            if self.full:
+                return Planned(file, key, "outdated", known)
+        if _same_stat(file, known) and not self._racy(file, known):
+            return self._same_bytes(file, key, known, known.sha256)
+        if file.size != known.size and known.tombstone_sha is None:
+            return Planned(file, key, "changed", known)
+        result = contents.hashed(file, self.max_bytes)
+        if isinstance(result, Skipped):
+            return self._left_out(file, key, known, result)
+        fresh = replace(file, size=result.size, mtime_ns=result.mtime_ns, inode=result.inode, dev=result.dev)
+        if result.sha256 == (known.tombstone_sha or known.sha256):
+            return self._same_bytes(fresh, key, known, result.sha256)
+        return Planned(fresh, key, "changed", known, sha256=result.sha256)
+
+    def _same_bytes(self, file: SourceFile, key: str, known: KnownFile, sha256: str | None) -> Planned | None:
+        if known.tombstone_sha is not None:
+            skipped = Skipped("dropped", "dropped on purpose; it returns when its contents change")
+            return self._left_out(file, key, known, skipped)
+        if known.state == "pending":
+            return Planned(file, key, "retry", known, sha256=sha256)
+        if known.pieces_signature != self.signature_of(known.media_type):
+            return Planned(file, key, "outdated", known, sha256=sha256)
+        if known.state == "failed" and known.retry_after is not None and known.retry_after * 10**9 <= self.now_ns:
+            return Planned(file, key, "retry", known, sha256=sha256)
+        if not _same_stat(file, known):
+            return Planned(file, key, "touched", known, sha256=sha256)
+        # Skipped and failed files are listed in every report, so they stay items.
+        return None if known.state == "indexed" else Planned(file, key, "unchanged", known, sha256=sha256)
+
+    def _racy(self, file: SourceFile, known: KnownFile) -> bool:
+        if self.now_ns - file.mtime_ns < RACY_NS:
+            return True
+        read_ns = _nanoseconds(known.indexed_at)
+        return read_ns is not None and read_ns - file.mtime_ns < RACY_NS
+
+    def _vanished(
+        self,
+        plan: Plan,
+        seen: set[str],
+        reports: Mapping[str, RootReport],
+        only: Mapping[str, Sequence[str]] | None,
+    ) -> list[KnownFile]:
+        """Rows of files that are gone for certain; rows about which nothing is known go to `plan.unseen`."""
+        absent: dict[str, list[KnownFile]] = defaultdict(list)
+        present: set[str] = set()
+        for key, row in self.known.items():
+            if key in seen:
+                present.add(row.root)
+            elif _concerned(row, only):
+                absent[row.root].append(row)
+        gone: list[KnownFile] = []
+        for root_key, rows in sorted(absent.items()):
+            report = reports.get(root_key)
+            if report is None:  # no longer a root
+                gone.extend(rows)
+                continue
+            if only is None and root_key not in present and _unmounted(report, rows):
+                report.unread.append("")
+                report.warnings.append(f"root {root_key}: empty, and on another device than before; its files are kept")
+            for row in rows:
+                (gone if report.listed(row.path) else plan.unseen).append(row)
+        return sorted(gone, key=lambda row: (row.root, row.path, row.id))
+
+    def _moved(self, plan: Plan, vanished: list[KnownFile]) -> None:
+        """Pair added files with vanished rows of the same bytes and suffix; what stays unpaired is removed."""
+        by_size: dict[int, list[KnownFile]] = defaultdict(list)
+        for row in vanished:
+            current = row.pieces_signature == self.signature_of(row.media_type)
+            if row.state == "indexed" and row.sha256 and current and not self.full:
+                by_size[row.size].append(row)
+        used: set[str] = set()
+        for at, item in enumerate(plan.items):
+            rows = by_size.get(item.file.size)
+            if item.change != "added" or item.known is not None or not rows:
+                continue
+            result = contents.hashed(item.file, self.max_bytes)
+            if isinstance(result, Skipped):
+                continue  # it is read again in its turn, and fails there with its reason
+            fits = [
+                row
+                for row in rows
+                if row.sha256 == result.sha256 and row.id not in used and _suffix(row.path) == _suffix(item.file.path)
+            ]
+            if not fits:
+                plan.items[at] = replace(item, sha256=result.sha256)
+                continue
+            name = PurePosixPath(item.file.path).name
+            best = min(
+                fits, key=lambda row: (row.inode != result.inode, PurePosixPath(row.path).name != name, row.path)
+            )
+            used.add(best.id)
+            plan.items[at] = replace(item, change="moved", known=best, sha256=result.sha256)
+        plan.removed = [row for row in vanished if row.id not in used]
+
+
+def state_of(skipped: Skipped) -> str:
+    """The state that a row gets: `failed` for a fault, `skipped` for a decision."""
+    return "failed" if skipped.failed else "skipped"
+
+
+def reason_of(skipped: Skipped) -> str:
+    """The reason that a row gets: a code and a sentence."""
+    return f"{skipped.code}: {skipped.detail}"
+
+
+def _same_stat(file: SourceFile, known: KnownFile) -> bool:
+    return (
+        file.mtime_ns == known.mtime_ns
+        and file.size == known.size
+        and file.inode == known.inode
+        and file.dev == known.dev
+    )
+
+
+def _concerned(row: KnownFile, only: Mapping[str, Sequence[str]] | None) -> bool:
+    if only is None:
+        return True
+    targets = [target.strip("/") for target in only.get(row.root, ())]
+    path = row.path.rstrip("/")
+    return any(not target or path == target or path.startswith(f"{target}/") for target in targets)
+
+
+def _unmounted(report: RootReport, rows: Sequence[KnownFile]) -> bool:
+    """An empty folder where every known file was on another device: a disk that is not there, not an empty one."""
+    return report.files == 0 and not report.unread and all(row.dev not in (0, report.dev) for row in rows)
+
+
+def _suffix(path: str) -> str:
+    return PurePosixPath(path).suffix.lower()
+
+
+@lru_cache(maxsize=64)
+def _nanoseconds(moment: str | None) -> int | None:
+    """ISO 8601 to Unix nanoseconds; none when there is no moment."""
+    return None if moment is None else int(datetime.fromisoformat(moment).timestamp() * 1e9)
