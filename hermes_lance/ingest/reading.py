@@ -32,6 +32,7 @@ class Reader:
     chunkers: Mapping[str, str]
     chunking: ChunkingConfig
     _made: dict[tuple[str, str], Any] = field(default_factory=dict)
+    _signatures: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, config: Config) -> Reader:
@@ -61,8 +62,11 @@ class Reader:
 
     def signature(self, media_type: str) -> str:
         """Fingerprint of everything that shapes the rows of a file of this type; redone when it changes."""
+        known = self._signatures.get(media_type)
+        if known is not None:
+            return known
         parser, chunker = self.parser_for(media_type), self.chunker_for(media_type)
-        return digest(
+        made = self._signatures[media_type] = digest(
             [
                 parser.signature() if parser is not None else None,
                 chunker.signature(),
@@ -71,6 +75,7 @@ class Reader:
                 self.chunking.vectors_per_chunk,
             ]
         )
+        return made
 
     def read(self, data: bytes, path: str, origin: Origin) -> Read | Skipped:
         """The rows of a file, or why it has none."""

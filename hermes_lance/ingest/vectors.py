@@ -154,3 +154,16 @@ def _one_batch(
             work.put_vector(one.serial, one.row.source_id, key, vectors[key], stored=key in stored)
             stored.add(key)
     return len(missing)
+
+
+def serve_stored(work: Publication, serials: list[int], text: TextRows, tables: Tables, table: str, step: Step) -> None:
+    """Gives rows the vectors that a table already holds for them."""
+    for batch in _batches(serials, text):
+        keys_of = [
+            [ids.text_sha(string) for string in strings_to_embed(one.row.section, one.row.text, step.chunking)]
+            for one in batch
+        ]
+        vectors = tables.vectors_for(table, sorted({key for keys in keys_of for key in keys}))
+        for one, keys in zip(batch, keys_of, strict=True):
+            for key in dict.fromkeys(keys):
+                work.put_vector(one.serial, one.row.source_id, key, vectors[key], stored=True)

@@ -1,0 +1,295 @@
+"""Flow one: files become a published generation. Discover, plan, read, publish the text; then vectors, in batches.
+
+Memory is bounded by one publication: a batch of whole files is gathered, published across all tables, and forgotten.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hermes_lance.core import ids
+from hermes_lance.core.config import Config
+from hermes_lance.core.errors import Cancelled
+from hermes_lance.core.names import printable
+from hermes_lance.core.records import IndexReport, Root
+from hermes_lance.ingest import vectors
+from hermes_lance.ingest.apply import Applier
+from hermes_lance.ingest.plan import TO_READ, Plan, Planner
+from hermes_lance.ingest.reading import Reader
+from hermes_lance.ingest.tally import Tally
+from hermes_lance.ingest.walk import Walk, settings_from
+from hermes_lance.parse.suffixes import BINARY_SUFFIXES
+from hermes_lance.store import compact, recover
+from hermes_lance.store import manifest as manifests
+from hermes_lance.store.files import FilesState
+from hermes_lance.store.lock import writing
+from hermes_lance.store.manifest import Manifest
+from hermes_lance.store.publish import Facts, Publication, space_of
+from hermes_lance.store.rows import DeadRows, TextRows
+from hermes_lance.store.tables import Tables
+from hermes_lance.store.vectors import VectorRows
+
+if TYPE_CHECKING:
+    from hermes_lance.core.contracts import Embedder
+
+TEXT_IN_A_PUBLICATION = 48 << 20
+"""Characters of text after which a batch is published: bounds memory."""
+FILES_IN_A_PUBLICATION = 20_000
+SECONDS_IN_A_PUBLICATION = 30.0
+
+Progress = Callable[[str, int, int, str], None]
+"""Stage (`read` or `embed`), number done, number in all, the path at hand."""
+
+
+def _no_progress(stage: str, done: int, total: int, path: str) -> None:
+    """For runs that nobody watches."""
+
+
+@dataclass(slots=True)
+class Build:
+    """One run of the flow."""
+
+    config: Config
+    dataset: Path
+    roots: Sequence[Root]
+    embedder: Callable[[], Embedder]
+    fingerprints: Callable[[], Mapping[str, str]] = dict
+    settings: Sequence[Sequence[str]] = ()
+    full: bool = False
+    only: Mapping[str, Sequence[str]] | None = None
+    wait_seconds: float = 30.0
+    progress: Progress = _no_progress
+    cancelled: Callable[[], bool] = lambda: False
+    time_budget: float | None = None
+    embed: bool = True
+    report: IndexReport = field(default_factory=IndexReport)
+    tally: Tally = field(init=False)
+    _reader: Reader | None = None
+    _tables: Tables | None = None
+    _run: str = field(default_factory=ids.unique_name)
+    _started: float = field(default_factory=time.monotonic)
+
+    def __post_init__(self) -> None:
+        self.tally = Tally(self.report)
+
+    def run(self) -> IndexReport:
+        """Brings the dataset in step with the files; the report says what was done. Nothing is locked or written
+        when nothing has changed.
+        """
+        base = manifests.current_or_none(self.dataset)
+        plan = self._plan(base)
+        if base is None or not plan.empty or self._unfinished(base):
+            with writing(self.dataset, self.wait_seconds):
+                base = self._write(base, plan)
+        else:
+            self.tally.plan(plan)
+        self._finish(base)
+        return self.report
+
+    # -- discover and plan -------------------------------------------------------------------------------------
+
+    def _plan(self, base: Manifest | None) -> Plan:
+        walk_settings = settings_from(self.config, frozenset(f".{suffix}" for suffix in BINARY_SUFFIXES))
+        known = FilesState(self.dataset / manifests.SIDE, base.files if base else None).all()
+        walk = Walk(self.roots, walk_settings, self.only)
+        planner = Planner(known, self._signature_of, max_bytes=walk_settings.max_bytes, full=self.full)
+        plan = planner.plan(walk, walk.reports, self.only)
+        self._left_out(walk)
+        return plan
+
+    def _left_out(self, walk: Walk) -> None:
+        for report in walk.reports.values():
+            if report.left_out:
+                self.tally.warn(
+                    f"{report.root.label}: {report.left_out} files in sub-folders were left out; "
+                    "add the folder with --recursive to index them"
+                )
+
+    def _signature_of(self, media_type: str | None) -> str:
+        return self._read().signature(media_type or "")
+
+    def _read(self) -> Reader:
+        if self._reader is None:
+            self._reader = Reader.of(self.config)
+        return self._reader
+
+    def _unfinished(self, base: Manifest) -> bool:
+        """An interrupted run is to be tidied, or vectors are missing or of another space."""
+        if (self.dataset / manifests.INTENT).exists():
+            return True
+        if not self.embed:
+            return False
+        return base.totals.get("vectors_pending", 0) > 0 or self._space_differs(base)
+
+    def _space_differs(self, base: Manifest) -> bool:
+        active = base.space.get("active")
+        return active is not None and active["signature"] != self.embedder().signature()
+
+    # -- write -------------------------------------------------------------------------------------------------
+
+    def _write(self, planned_on: Manifest | None, plan: Plan) -> Manifest | None:
+        self._tables = Tables(self.dataset)
+        base, done = recover.recover(self.dataset, self._tables)
+        if done in {"rolled back", "rolled forward"}:
+            self.tally.warn(f"an interrupted run was {done}")
+        if _id(base) != _id(planned_on):
+            # Another process has published meanwhile, or the interrupted run was tidied.
+            self.report.warnings = [one for one in self.report.warnings if "left out" not in one]
+            plan = self._plan(base)
+        self.tally.plan(plan)
+        base = self._write_text(base, plan)
+        if base is not None and self.embed:
+            base = self._write_vectors(base)
+        if base is not None:
+            base = compact.tidy(self.dataset, self._tables, base)
+            compact.retain(self.dataset)
+        return base
+
+    def _facts(self, base: Manifest | None) -> Facts:
+        space = dict(base.space) if base is not None and base.space.get("active") else self._own_space()
+        roots = [
+            {"key": root.key, "label": root.label, "path": printable(str(root.path))[0], "recursive": root.recursive}
+            for root in self.roots
+        ]
+        return Facts(self.fingerprints(), space, self.settings, roots)
+
+    def _own_space(self) -> dict[str, object]:
+        model = self.embedder()
+        return {"active": space_of(model.name, model.signature(), model.dimensions), "building": None}
+
+    def _write_text(self, base: Manifest | None, plan: Plan) -> Manifest | None:
+        limit = int(self.config.indexing.max_file_mb * 2**20)
+        applier = Applier(self._read(), self.tally, self._run, limit)
+        work: Publication | None = None
+        began = time.monotonic()
+        changes = [item for item in plan.items if item.change != "unchanged"]
+        reading = sum(item.change in TO_READ or item.change == "moved" for item in changes)
+        done = 0
+        for known in plan.removed:
+            work = work or self._begin(base)
+            work.drop_file(known.id)
+        for item in changes:
+            if self.cancelled():
+                if work is not None:
+                    self._publish_text(work, base)
+                raise Cancelled(f"stopped after {done} of {reading} files; what was read is kept")
+            work = work or self._begin(base)
+            if item.change in TO_READ or item.change == "moved":
+                done += 1
+                self.progress("read", done, reading, item.file.display_path)
+            applier.apply(item, work)
+            if self._full_enough(work, began):
+                base, work, began = self._publish_text(work, base), None, time.monotonic()
+        if work is None and base is None:
+            work = self._begin(base)
+        return self._publish_text(work, base) if work is not None else base
+
+    def _begin(self, base: Manifest | None) -> Publication:
+        assert self._tables is not None
+        return Publication(self.dataset, self._tables, base, self._run, self._facts(base))
+
+    def _full_enough(self, work: Publication, began: float) -> bool:
+        return (
+            work.text_bytes > TEXT_IN_A_PUBLICATION
+            or len(work.written) > 8 * FILES_IN_A_PUBLICATION
+            or time.monotonic() - began > SECONDS_IN_A_PUBLICATION
+        )
+
+    def _publish_text(self, work: Publication, base: Manifest | None) -> Manifest:
+        if base is not None and work.written:
+            side = self.dataset / manifests.SIDE
+            vectors.attach_known(work, VectorRows(side, base.vector_segments, DeadRows()))
+        manifest = work.commit()
+        self.report.published += 1
+        return manifest
+
+    # -- vectors -----------------------------------------------------------------------------------------------
+
+    def _write_vectors(self, base: Manifest) -> Manifest:
+        assert self._tables is not None
+        side = self.dataset / manifests.SIDE
+        text = TextRows(side, base.text_segments, DeadRows.read(side, base.dead))
+        deadline = self._started + self.time_budget if self.time_budget is not None else None
+        step = vectors.Step(
+            self.config.chunking,
+            self.cancelled,
+            lambda done, total: self.progress("embed", done, total, ""),
+            deadline,
+        )
+        line = _Line(self, base)
+        if self._space_differs(base) and len(base.vector_segments):
+            self._change_space(line, text, step)
+        else:
+            if self._space_differs(base):
+                line.space = self._own_space()
+            stored = VectorRows(side, base.vector_segments, text.dead)
+            waiting = vectors.rows_without_vectors(text, stored)
+            if waiting:
+                table = line.facts().space["active"]["table"]
+                self.report.vectors_written += vectors.fill(
+                    waiting, text, self._tables, table, self.embedder(), step, line.begin, line.finish
+                )
+        return line.base
+
+    def _change_space(self, line: _Line, text: TextRows, step: vectors.Step) -> None:
+        """Fills the table of the new space while the old one answers; then one publication turns over."""
+        assert self._tables is not None
+        own = self._own_space()["active"]
+        assert isinstance(own, dict)
+        line.space = {"active": line.base.space["active"], "building": own}
+        waiting = [int(one) for one in text.alive()]
+        model = self.embedder()
+        self.report.vectors_written += vectors.fill(
+            waiting, text, self._tables, own["table"], model, step, line.begin, line.finish, serve=False
+        )
+        if step.over():
+            return
+        line.space = {"active": own, "building": None}
+        work = line.begin()
+        work.start_vectors_anew()
+        vectors.serve_stored(work, waiting, text, self._tables, own["table"], step)
+        line.finish(work)
+
+    # -- report ------------------------------------------------------------------------------------------------
+
+    def _finish(self, base: Manifest | None) -> None:
+        report, counts = self.report, self.report.files
+        counts.seen = counts.added + counts.changed + counts.moved + counts.unchanged + counts.skipped + counts.failed
+        if base is not None:
+            report.generation = base.id
+            report.chunks.total = base.totals.get("chunks", 0)
+            report.chunks.reused = report.chunks.total - report.chunks.written
+            report.vectors_pending = base.totals.get("vectors_pending", 0)
+            active = base.space.get("active") or {}
+            report.embedder = str(active.get("embedder", ""))
+        report.seconds = round(time.monotonic() - self._started, 3)
+
+
+@dataclass(slots=True)
+class _Line:
+    """The row of publications of one vector step, each on top of the one before."""
+
+    build: Build
+    base: Manifest
+    space: dict[str, object] | None = None
+
+    def facts(self) -> Facts:
+        facts = self.build._facts(self.base)
+        return replace(facts, space=self.space) if self.space is not None else facts
+
+    def begin(self) -> Publication:
+        assert self.build._tables is not None
+        return Publication(self.build.dataset, self.build._tables, self.base, self.build._run, self.facts())
+
+    def finish(self, work: Publication) -> Manifest:
+        self.base = work.commit()
+        self.build.report.published += 1
+        return self.base
+
+
+def _id(manifest: Manifest | None) -> str | None:
+    return manifest.id if manifest is not None else None

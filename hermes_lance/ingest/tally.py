@@ -1,0 +1,69 @@
+"""The report of a run as it grows: counts that add up, and a line for every file that is not indexed."""
+
+from __future__ import annotations
+
+from hermes_lance.core.records import IndexReport, Problem, Skipped
+from hermes_lance.ingest.plan import Plan, Planned
+
+
+class Tally:
+    """Fills one `IndexReport`."""
+
+    def __init__(self, report: IndexReport) -> None:
+        self.report = report
+
+    def plan(self, plan: Plan) -> None:
+        """What the plan alone says; files that are read are counted when they are."""
+        counts = self.report.files
+        counts.unchanged += plan.unchanged
+        counts.removed += len(plan.removed)
+        self.report.chunks.removed += sum(known.chunks for known in plan.removed)
+        for warning in plan.warnings:
+            self.warn(warning)
+        for item in plan.items:
+            if item.change == "touched":
+                counts.unchanged += 1
+            elif item.change == "unchanged":
+                self._unchanged(item)
+
+    def _unchanged(self, item: Planned) -> None:
+        known, why = item.known, item.skipped
+        assert known is not None
+        if why is None:
+            code, _, detail = (known.reason or "skipped: ").partition(": ")
+            why = Skipped(code, detail, failed=known.state == "failed")
+        self.not_indexed(item, why, "walk" if item.skipped else "read")
+
+    def indexed(self, item: Planned, rows: int) -> None:
+        """A file was read and its passages made."""
+        counts = self.report.files
+        before = item.known if item.change != "moved" else None
+        if item.change == "moved":
+            counts.moved += 1
+            self.report.chunks.removed += item.known.chunks if item.known is not None else 0
+        elif before is None or before.state != "indexed":
+            counts.added += 1
+        else:
+            counts.changed += 1
+        self.report.chunks.written += rows
+        if before is not None:
+            self.report.chunks.removed += before.chunks
+
+    def not_indexed(self, item: Planned, why: Skipped, stage: str) -> None:
+        """A file was left out or failed."""
+        if why.failed:
+            self.report.files.failed += 1
+        else:
+            self.report.files.skipped += 1
+        detail = f"{why.detail} ({why.rule})" if why.rule else why.detail
+        self.problem(item, stage, why.code, f"{detail}; see {why.remedy}" if why.remedy else detail)
+
+    def problem(self, item: Planned, stage: str, code: str, detail: str) -> None:
+        """A line of the report about one file."""
+        file = item.file
+        self.report.problems.append(Problem(file.display_path, file.root.label, stage, code, detail))
+
+    def warn(self, text: str) -> None:
+        """A line about the run, once."""
+        if text not in self.report.warnings:
+            self.report.warnings.append(text)

@@ -1,0 +1,306 @@
+"""The staircase: one object that opens a dataset and wires the rooms. It holds no ideas of its own."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hermes_lance.core import config as configuration
+from hermes_lance.core import schema, signature
+from hermes_lance.core.config import Config
+from hermes_lance.core.errors import DatasetMissing, FileMissing, ModelUnavailable, PluginMissing, UsageError
+from hermes_lance.core.names import on_disk
+from hermes_lance.core.records import IndexReport, KnownFile, Query, Root
+from hermes_lance.ingest import roots as root_list
+from hermes_lance.models import load
+from hermes_lance.search.answer import Settings, answer
+from hermes_lance.search.freshness import Freshness
+from hermes_lance.search.page import Answer
+from hermes_lance.store import manifest as manifests
+from hermes_lance.store.snapshot import Snapshot, open_snapshot
+
+if TYPE_CHECKING:
+    from hermes_lance.core.contracts import Embedder
+    from hermes_lance.ingest.presence import Verdict
+    from hermes_lance.store.check import Check
+    from hermes_lance.store.compact import Removed
+    from hermes_lance.store.manifest import Manifest
+
+DEFAULT_EMBEDDER = "minilm"
+
+
+class Library:
+    """A dataset with its configuration. Made by `hermes_lance.open`; may be used from several threads."""
+
+    def __init__(self, config: Config, dataset: Path, *, caller_owned: bool = False) -> None:
+        self.config = config
+        self.dataset = dataset
+        self.caller_owned = caller_owned
+        """A dataset outside any home: read as it is, never built, not compared with the disk."""
+        self.warnings: list[str] = list(config.warnings)
+        self._embedder: Embedder | None = None
+        self._snapshot: Snapshot | None = None
+        self._lock = threading.Lock()
+
+    @classmethod
+    def open(
+        cls, home: str | Path | None = None, *, config: str | Path | None = None, dataset: str | Path | None = None
+    ) -> Library:
+        """See `hermes_lance.open`."""
+        resolved = configuration.resolve(home, config)
+        if dataset is None:
+            return cls(resolved, resolved.dataset)
+        folder = Path(dataset).expanduser().absolute()
+        if not folder.is_dir():
+            raise FileMissing(f"{folder}: no such dataset folder")
+        return cls(resolved, folder, caller_owned=True)
+
+    # -- index -------------------------------------------------------------------------------------------------
+
+    def roots(self) -> list[Root]:
+        """The workspace and the extra roots."""
+        return root_list.active_roots(self.config)
+
+    def add_root(self, path: str | Path, *, recursive: bool = False) -> Root:
+        """Adds a lasting root to the configuration file."""
+        made = root_list.add_root(self.config, path, recursive=recursive)
+        self._reload()
+        return made
+
+    def remove_root(self, identifier: str | Path) -> Root:
+        """Removes one; its rows vanish with the next build."""
+        gone = root_list.remove_root(self.config, identifier)
+        self._reload()
+        return gone
+
+    def _reload(self) -> None:
+        self.config = configuration.resolve(self.config.home, self.config.config_file)
+
+    def index(
+        self,
+        *,
+        only_paths: Sequence[str | Path] | None = None,
+        extra_roots: Sequence[tuple[Path, bool]] = (),
+        full: bool = False,
+        embed: bool = True,
+        progress: Callable[[str, int, int, str], None] | None = None,
+        cancelled: Callable[[], bool] | None = None,
+        time_budget: float | None = None,
+        wait_seconds: float = 30.0,
+    ) -> IndexReport:
+        """Brings the dataset in step with the files. `extra_roots`: folders (and whether recursive) for this run only.
+
+        `progress(stage, done, total, path)`; `cancelled()` is asked between files and batches; `time_budget` in
+        seconds ends the vector step early. Raises `DatasetBusy`, `DatasetReadOnly`, `DiskFull`, `Cancelled`.
+        """
+        from hermes_lance.ingest.pipeline import Build
+
+        if self.caller_owned:
+            raise UsageError(f"{self.dataset}: a dataset named by --dataset is never rebuilt", hint="Use --home.")
+        if not self.config.enabled or not self.config.workspace.enabled:
+            raise UsageError(f"{self.config.home}: the workspace is switched off in config.yaml")
+        self.config.workspace_root.mkdir(mode=0o700, parents=True, exist_ok=True)
+        roots = self._roots_for(extra_roots)
+        build = Build(
+            self.config,
+            self.dataset,
+            roots,
+            self.embedder,
+            fingerprints=self.fingerprints,
+            settings=[list(row) for row in configuration.settings(self.config)],
+            full=full,
+            only=self._only(only_paths, roots),
+            wait_seconds=wait_seconds,
+            time_budget=time_budget,
+            embed=embed,
+        )
+        if progress is not None:
+            build.progress = progress
+        if cancelled is not None:
+            build.cancelled = cancelled
+        report = build.run()
+        report.warnings = [*dict.fromkeys([*self.warnings, *root_list.overlaps(roots), *report.warnings])]
+        return report
+
+    def _roots_for(self, extra: Sequence[tuple[Path, bool]]) -> list[Root]:
+        if not extra:
+            return self.roots()
+        added = tuple(configuration.RootSetting(str(path), recursive) for path, recursive in extra)
+        return root_list.active_roots(replace(self.config, roots=(*self.config.roots, *added)))
+
+    def _only(self, paths: Sequence[str | Path] | None, roots: Sequence[Root]) -> Mapping[str, list[str]] | None:
+        if paths is None:
+            return None
+        only: dict[str, list[str]] = {}
+        for path in paths:
+            place = root_list.located(path, roots)
+            only.setdefault(place.root.key, []).append(place.path)
+        return only
+
+    # -- models and fingerprints -------------------------------------------------------------------------------
+
+    def embedder(self) -> Embedder:
+        """The configured embedder; on a dataset without vectors the default one when it is not available."""
+        with self._lock:
+            if self._embedder is None:
+                self._embedder = self._choose_embedder()
+            return self._embedder
+
+    def _choose_embedder(self) -> Embedder:
+        try:
+            return load.embedder(self.config.embedder, self.config.embedder_options)
+        except (ModelUnavailable, PluginMissing) as error:
+            current = self._manifest_or_none()
+            if self.config.embedder == DEFAULT_EMBEDDER or (current is not None and current.vector_segments):
+                raise
+            self.warnings.append(f"embedder {self.config.embedder}: {error} {error.hint} Using {DEFAULT_EMBEDDER}.")
+            return load.embedder(DEFAULT_EMBEDDER, {})
+
+    def _query_embedder(self, snapshot: Snapshot) -> Callable[[], Embedder] | None:
+        """The embedder whose vectors the snapshot holds; none, with a warning, when it is another one."""
+        active = snapshot.manifest.space.get("active")
+        if active is None or not len(snapshot.vectors):
+            return self.embedder
+        try:
+            model = self.embedder() if active["embedder"] == self.config.embedder else load.embedder(active["embedder"])
+        except (ModelUnavailable, PluginMissing) as error:
+            self._say(f"vectors wait: {error} {error.hint}")
+            return None
+        if model.signature() != active["signature"]:
+            self._say("vectors wait: they were made by another version of the embedder; run `hermes-lance build`")
+            return None
+        return lambda: model
+
+    def _say(self, warning: str) -> None:
+        if warning not in self.warnings:
+            self.warnings.append(warning)
+
+    def fingerprints(self) -> dict[str, str]:
+        """What the next publication is made with, by part, and one hash over all."""
+        from hermes_lance.ingest.reading import Reader
+        from hermes_lance.store.lexical_fields import lexical_digest
+
+        reader = Reader.of(self.config)
+        pieces = {kind: reader.signature(kind) for kind in sorted({*self.config.parsers, *self.config.chunkers})}
+        made = signature.Fingerprints(
+            pieces=signature.digest(pieces),
+            vectors=signature.digest(self.embedder().signature()),
+            lexical=lexical_digest("chunks"),
+            suspicion="none",
+            schemas=signature.digest(schema.digests()),
+        )
+        return dict(made.as_json())
+
+    # -- search ------------------------------------------------------------------------------------------------
+
+    def snapshot(self, generation: str | None = None) -> Snapshot:
+        """The current generation, kept open and exchanged when a newer one is published; or a named one."""
+        if generation is not None:
+            return open_snapshot(self.dataset, generation)
+        with self._lock:
+            current = manifests.current_id(self.dataset)
+            if self._snapshot is None or self._snapshot.id != current:
+                self._snapshot = open_snapshot(self.dataset)
+            return self._snapshot
+
+    def search(
+        self,
+        query: str | Query,
+        *,
+        limit: int = 8,
+        offset: int = 0,
+        mode: str = "hybrid",
+        path: str | None = None,
+        file_glob: str | None = None,
+        fusion: str | None = None,
+        generation: str | None = None,
+        exact: bool = False,
+    ) -> Answer:
+        """The best passages for a question. Raises `DatasetMissing` before the first build, `UsageError`."""
+        if isinstance(query, str):
+            query = Query(query, mode, limit, offset, path, file_glob, fusion, exact)
+        snapshot = self.snapshot(generation)
+        settings = Settings(
+            fusion=self.config.search.fusion,
+            dense_weight=self.config.search.dense_weight,
+            candidates=self.config.search.candidates,
+            check_disk=generation is None and not self.caller_owned,
+        )
+        embedder = self._query_embedder(snapshot) if query.mode != "lexical" else None
+        found = answer(query, snapshot, settings, embedder, Freshness(self._locator(snapshot)), self._display(snapshot))
+        return replace(found, warnings=(*self.warnings, *found.warnings))
+
+    def _locator(self, snapshot: Snapshot) -> Callable[[KnownFile], str | bytes | None]:
+        places = {root["key"]: root["path"] for root in snapshot.manifest.roots}
+        places.update({root.key: os.fspath(root.path) for root in self.roots()})
+
+        def locate(known: KnownFile) -> str | None:
+            top = places.get(known.root)
+            return None if top is None else os.path.join(top, on_disk(known.path, known.raw_path))
+
+        return locate
+
+    def _display(self, snapshot: Snapshot) -> Callable[[KnownFile], str]:
+        labels = {root["key"]: root["label"] for root in snapshot.manifest.roots}
+
+        def display(known: KnownFile) -> str:
+            if known.root == root_list.WORKSPACE:
+                return known.path
+            return f"{labels.get(known.root, known.root)}/{known.path}"
+
+        return display
+
+    # -- what is here ------------------------------------------------------------------------------------------
+
+    def manifest(self) -> Manifest:
+        """The current generation's description. Raises `DatasetMissing`."""
+        return manifests.current(self.dataset)
+
+    def _manifest_or_none(self) -> Manifest | None:
+        return manifests.current_or_none(self.dataset)
+
+    def status(self, *, files: bool = False) -> dict[str, Any]:
+        """What is here, as `status --json` shows it; costs no import of lancedb."""
+        from hermes_lance.overview import status
+
+        return status(self, files=files)
+
+    def why(self, path: str | Path, query: str | None = None) -> Verdict:
+        """Why a file is or is not found: each stage with its outcome."""
+        from hermes_lance.overview import why
+
+        return why(self, path, query)
+
+    def doctor(self, *, fix: bool = False, wait_seconds: float = 30.0) -> list[Check]:
+        """What is wrong and the remedy. `fix` rebuilds the derived files from the Lance tables where they fail."""
+        from hermes_lance.overview import doctor
+
+        return doctor(self, fix=fix, wait_seconds=wait_seconds)
+
+    def generations(self) -> list[Manifest]:
+        """Generations on disk, newest first; the first one that can be read is the current one."""
+        found = [manifests.read_manifest(self.dataset, one) for one in manifests.known_generations(self.dataset)]
+        if not found:
+            raise DatasetMissing(f"{self.dataset}: nothing is indexed here yet")
+        return found[::-1]
+
+    def collect_garbage(self, *, keep: int = 3, wait_seconds: float = 30.0) -> Removed:
+        """Removes generations but the newest `keep`, merges small pieces, and removes files that nothing names."""
+        from hermes_lance.overview import collect_garbage
+
+        return collect_garbage(self, keep=keep, wait_seconds=wait_seconds)
+
+    def export(self, table: str) -> Any:
+        """A whole table of the current generation as `pyarrow.Table`: chunks (with vectors), files."""
+        from hermes_lance.overview import export
+
+        return export(self, table)
+
+    def close(self) -> None:
+        """Lets go of the open generation."""
+        with self._lock:
+            self._snapshot = None
