@@ -19,7 +19,7 @@ _WORD = re.compile(f"[{_UPPER}{_LOWER}0-9]+")
 _NAME = re.compile(f"[{_UPPER}{_LOWER}0-9_]+")
 _BORDER = re.compile(
     f"(?<=[{_LOWER}])(?=[{_UPPER}])"  # get|User
-    f"|(?<=[0-9])(?=[{_UPPER}][{_LOWER}])"  # utf8|Decode, but not 0xA3F4
+    f"|(?<=[0-9])(?=[{_UPPER}][{_LOWER}])"  # utf8|Decode, but not A3F4
     f"|(?<=[{_UPPER}])(?=[{_UPPER}][{_LOWER}][{_LOWER}])"  # HTTP|Server, but not URLs
 )
 
@@ -111,7 +111,9 @@ def _borders(np: Any, kinds: Any) -> Any:
 def _words_around(np: Any, positions: Any, outside: Any) -> tuple[Any, Any]:
     """Starts and ends (exclusive) of the distinct words that hold `positions`; words end where `outside` is true."""
     ends = np.flatnonzero(outside)
-    at = np.unique(np.searchsorted(ends, positions))
+    at = np.searchsorted(ends, positions)
+    # Positions ascend, so equal words are neighbours; `np.unique` would hash or sort.
+    at = at[np.flatnonzero(np.diff(at, prepend=-1))]
     return ends[at - 1] + 1, ends[at]
 
 

@@ -35,6 +35,7 @@ __all__ = [
     "Analyser",
     "clean",
     "dominant_script",
+    "encodable",
     "pairs",
     "script_shares",
     "share_outside",
@@ -80,11 +81,14 @@ _UNIFIED = {
 }
 
 
+def encodable(text: str) -> str:
+    """`text` with lone surrogates replaced by U+FFFD, so that every engine accepts it; otherwise unchanged."""
+    return text if text.isascii() else _SURROGATES.sub("\ufffd", text)
+
+
 def clean(text: str) -> str:
-    """`text` in composed form (NFC) with lone surrogates replaced by U+FFFD, so that every engine accepts it."""
-    if text.isascii():
-        return text
-    text = _SURROGATES.sub("\ufffd", text)
+    """`text` in composed form (NFC), without lone surrogates. For words; names and keys stay as they are."""
+    text = encodable(text)
     return text if unicodedata.is_normalized("NFC", text) else unicodedata.normalize("NFC", text)
 
 

@@ -7,11 +7,13 @@ in `lexical_fields.py`, snapshots of the directory in `lexical_files.py`.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
+from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from types import TracebackType
 from typing import Any
 
-from hermes_lance.core.words import AnalysedQuery, AnalysedText, Analyser, clean
+from hermes_lance.core.errors import DatasetDamaged
+from hermes_lance.core.words import AnalysedQuery, AnalysedText, Analyser, clean, encodable
 from hermes_lance.store import lexical_query
 from hermes_lance.store.lexical_fields import (
     FIRST,
@@ -20,10 +22,11 @@ from hermes_lance.store.lexical_fields import (
     NAME,
     PAIRS,
     SERIAL,
+    check_fields,
+    engine_errors,
     folder_keys,
     layout,
     opened,
-    storage_error,
 )
 from hermes_lance.store.lexical_files import clone, file_hashes, file_sizes
 from hermes_lance.store.lexical_query import LexicalFilters
@@ -54,15 +57,11 @@ class LexicalWriter:
         self._analyser = analyser or Analyser()
         self._waiting: list[tuple[Mapping[str, Any], int]] = []
         self._waiting_chars = 0
-        try:
+        with engine_errors(folder):
             folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise storage_error(folder, error) from error
         index = opened(folder, self._analyser, create=self._layout)
-        try:
+        with engine_errors(self.folder):
             self._writer: Any = index.writer(heap_size=heap_mb * 1_000_000, num_threads=1)
-        except (ValueError, OSError) as error:
-            raise storage_error(folder, error) from error
 
     def add(self, row: Mapping[str, Any], serial: int) -> None:
         """Adds one row under its row number. Columns of other roles than key, filter and text are ignored."""
@@ -83,18 +82,14 @@ class LexicalWriter:
         """Deletes every row, also those of earlier commits."""
         self._waiting.clear()
         self._waiting_chars = 0
-        try:
+        with engine_errors(self.folder):
             self._writer.delete_all_documents()
-        except (ValueError, OSError) as error:
-            raise storage_error(self.folder, error) from error
 
     def commit(self) -> None:
         """Makes all changes durable in the folder and visible to readers that open it from now on."""
         self._flush()
-        try:
+        with engine_errors(self.folder):
             self._writer.commit()
-        except (ValueError, OSError) as error:
-            raise storage_error(self.folder, error) from error
 
     def close(self) -> None:
         """Waits for merges and frees the lock. What was not committed is lost. May be called twice."""
@@ -103,9 +98,8 @@ class LexicalWriter:
         if writer is None:
             return
         try:
-            writer.wait_merging_threads()
-        except (ValueError, OSError) as error:
-            raise storage_error(self.folder, error) from error
+            with engine_errors(self.folder):
+                writer.wait_merging_threads()
         finally:
             # A writer that died of an I/O error keeps the lock until the object is gone.
             del writer
@@ -120,32 +114,27 @@ class LexicalWriter:
 
     def _delete(self, field: str, values: Collection[str]) -> None:
         self._flush()
-        try:
+        with engine_errors(self.folder):
             for value in values:
-                self._writer.delete_documents_by_term(field, clean(value))
-        except (ValueError, OSError) as error:
-            raise storage_error(self.folder, error) from error
+                self._writer.delete_documents_by_term(field, encodable(value))
 
     def _flush(self) -> None:
         if not self._waiting:
             return
         rows, self._waiting, self._waiting_chars = self._waiting, [], 0
-        places: list[tuple[int, str]] = []
-        texts: list[str] = []
-        for number, (row, _) in enumerate(rows):
-            for field in self._layout.analysed:
-                value = _as_text(row.get(field))
-                if value:
-                    places.append((number, field))
-                    texts.append(value)
+        fields = self._layout.analysed
+        texts = [[_as_text(row.get(field)) for field in fields] for row, _ in rows]
+        # Paths and sections repeat from one passage to the next.
+        distinct = list(dict.fromkeys(text for of_row in texts for text in of_row if text))
+        analysed = dict(zip(distinct, self._analyser.texts(distinct), strict=True))
         documents = [self._raw_fields(row, serial) for row, serial in rows]
-        for (number, field), analysed in zip(places, self._analyser.texts(texts), strict=True):
-            _add_text(documents[number], field, analysed)
-        try:
+        for document, of_row in zip(documents, texts, strict=True):
+            for field, text in zip(fields, of_row, strict=True):
+                if text:
+                    _add_text(document, field, analysed[text])
+        with engine_errors(self.folder):
             for document in documents:
                 self._writer.add_document(document)
-        except (ValueError, OSError) as error:
-            raise storage_error(self.folder, error) from error
 
     def _raw_fields(self, row: Mapping[str, Any], serial: int) -> Any:
         import tantivy
@@ -156,15 +145,16 @@ class LexicalWriter:
         for field in self._layout.raw:
             value = row.get(field)
             if value is not None:
-                document.add_text(field, clean(str(value)))
-        path = clean(str(row.get("path") or ""))
+                document.add_text(field, encodable(str(value)))
+        path = row.get("path")
         if path:
-            for key in folder_keys(clean(str(row.get("root") or "")), path):
+            folders, names = _places(str(row.get("root") or ""), path)
+            for key in folders:
                 document.add_text(FOLDER, key)
-            first = not row.get("ordinal")
-            for name in _file_names(path):
+            for name in names:
                 document.add_text(NAME, name)
-                if first:
+            if not row.get("ordinal"):
+                for name in names:
                     document.add_text(NAME, FIRST + name)
         return document
 
@@ -183,11 +173,12 @@ def _add_text(document: Any, field: str, analysed: AnalysedText) -> None:
         document.add_text(GRAMS, analysed.grams)
 
 
-def _file_names(path: str) -> list[str]:
-    """The file name with and without its suffix, lower case."""
-    name = PurePosixPath(path).name.lower()
+@lru_cache(maxsize=1_024)
+def _places(root: str, path: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Values of the fields `folder` and `name`; the same for all passages of a file, which come together."""
+    name = PurePosixPath(clean(path)).name.lower()
     stem = PurePosixPath(name).stem
-    return [name, stem] if stem != name else [name]
+    return tuple(folder_keys(encodable(root), encodable(path))), (name, stem) if stem != name else (name,)
 
 
 class LexicalReader:
@@ -197,14 +188,13 @@ class LexicalReader:
         self.folder = folder
         self._layout = layout(table)
         if not (folder / "meta.json").exists():
-            raise storage_error(folder, FileNotFoundError("meta.json is missing"))
+            raise DatasetDamaged(f"lexical index at {folder}: meta.json is missing")
         index = opened(folder, analyser or Analyser())
         self._schema: Any = index.schema
-        try:
+        check_fields(folder, self._schema, self._layout)
+        with engine_errors(self.folder):
             index.config_reader("manual")
             self._searcher: Any = index.searcher()
-        except (ValueError, OSError) as error:
-            raise storage_error(folder, error) from error
 
     def search(
         self, query: AnalysedQuery, limit: int, filters: LexicalFilters | None = None
@@ -213,13 +203,15 @@ class LexicalReader:
 
         An empty question and one that matches nothing give an empty list.
         """
-        built = lexical_query.ranked(self._schema, self._searcher, self._layout, query, filters)
-        return self._rows(built, limit)
+        with engine_errors(self.folder):
+            built = lexical_query.ranked(self._schema, self._searcher, self._layout, query, filters)
+            return self._rows(built, limit)
 
     def verbatim(self, query: AnalysedQuery, limit: int = 50, filters: LexicalFilters | None = None) -> list[int]:
         """Row numbers that hold the whole question word for word, or the one identifier it is; best first."""
-        built = lexical_query.verbatim(self._schema, self._layout, query, filters)
-        return [serial for serial, _ in self._rows(built, limit)]
+        with engine_errors(self.folder):
+            built = lexical_query.verbatim(self._schema, self._layout, query, filters)
+            return [serial for serial, _ in self._rows(built, limit)]
 
     def count(self) -> int:
         """Number of rows."""
@@ -229,18 +221,18 @@ class LexicalReader:
         """Row number and key of every row, in no particular order; a key that occurs twice comes twice."""
         import tantivy
 
-        for key, _ in self._searcher.terms_with_prefix(self._layout.key, ""):
-            query = tantivy.Query.term_query(self._schema, self._layout.key, key, "basic")
-            for serial, _ in self._rows(query, 1_000):
-                yield serial, key
+        with engine_errors(self.folder):
+            for key, _ in self._searcher.terms_with_prefix(self._layout.key, ""):
+                query = tantivy.Query.term_query(self._schema, self._layout.key, key, "basic")
+                for serial, _ in self._rows(query, 1_000):
+                    yield serial, key
 
     def _rows(self, query: Any | None, limit: int) -> list[tuple[int, float]]:
         if query is None or limit <= 0 or self._searcher.num_docs == 0:
             return []
-        try:
-            found = self._searcher.search(query, min(limit + TIE_ROOM, self._searcher.num_docs), count=False).hits
-            serials = self._searcher.fast_field_values(SERIAL, [address for _, address in found])
-        except (ValueError, OSError) as error:
-            raise storage_error(self.folder, error) from error
+        found = self._searcher.search(query, min(limit + TIE_ROOM, self._searcher.num_docs), count=False).hits
+        serials = self._searcher.fast_field_values(SERIAL, [address for _, address in found])
+        if None in serials:
+            raise DatasetDamaged(f"lexical index at {self.folder}: a row without a number")
         rows = [(int(serial), float(score)) for serial, (score, _) in zip(serials, found, strict=True)]
         return sorted(rows, key=lambda row: (-row[1], row[0]))[:limit]

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -38,7 +39,7 @@ class Weights:
     """A whole snake_case or camelCase name."""
     file_name: float = 1.0
     """A word of the question that equals the file name, with or without its suffix."""
-    whole_file_name: float = 4.0
+    whole_file_name: float = 8.0
     """The whole question equals it: added to the first passage of the file only, or one file would fill the page."""
     kind: float = 0.1
     pairs: float = 1.0
@@ -126,6 +127,15 @@ def folder_keys(root_key: str, path: str) -> Iterator[str]:
     yield folder_key(root_key, path)
 
 
+def check_fields(folder: Path, schema: Any, fields: Layout) -> None:
+    """`DatasetDamaged` when the index in `folder` lacks a field that questions use."""
+    import tantivy
+
+    with engine_errors(folder):
+        for name in (*fields.raw, *fields.analysed, FOLDER, NAME, PAIRS, GRAMS):
+            tantivy.Query.term_query(schema, name, "")
+
+
 def opened(folder: Path, analyser: Analyser, *, create: Layout | None = None) -> Any:
     """`tantivy.Index` of a folder with its tokenizers, which Tantivy forgets.
 
@@ -133,22 +143,35 @@ def opened(folder: Path, analyser: Analyser, *, create: Layout | None = None) ->
     """
     import tantivy
 
-    try:
+    with engine_errors(folder):
         if create is not None and not (folder / "meta.json").exists():
             index = tantivy.Index(tantivy_schema(create), str(folder), reuse=False)
         else:
             index = tantivy.Index.open(str(folder))
-    except (ValueError, OSError) as error:
-        raise storage_error(folder, error) from error
     for name, tokenizer in analyser.tokenizers().items():
         index.register_tokenizer(name, tokenizer)
     return index
 
 
-def storage_error(folder: Path, error: Exception) -> HermesLanceError:
-    """One of our errors for what Tantivy raised; it tells kinds of failure apart only by words."""
+@contextlib.contextmanager
+def engine_errors(folder: Path) -> Iterator[None]:
+    """Turns what Tantivy raises inside the block into our errors, which name the folder.
+
+    It tells kinds of failure apart only by words, and panics on some damaged files: that exception is no `Exception`.
+    """
+    try:
+        yield
+    except (ValueError, OSError) as error:
+        raise _ours(folder, error) from error
+    except BaseException as error:
+        if type(error).__name__ != "PanicException":
+            raise
+        raise DatasetDamaged(f"lexical index at {folder}: damaged ({error})") from error
+
+
+def _ours(folder: Path, error: Exception) -> HermesLanceError:
     words = str(error)
     if "LockBusy" in words or "Failed to acquire Lockfile" in words:
         return DatasetBusy(f"lexical index at {folder}: another process is writing to it")
-    ours = translated(error, f"lexical index at {folder}")
-    return ours or DatasetDamaged(f"lexical index at {folder}: cannot be read ({words})")
+    known = translated(error, f"lexical index at {folder}")
+    return known or DatasetDamaged(f"lexical index at {folder}: cannot be read ({words})")

@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from hermes_lance.core.words import AnalysedQuery, clean
+from hermes_lance.core.words import AnalysedQuery, encodable
 from hermes_lance.store.lexical_fields import FIRST, FOLDER, GRAMS, NAME, PAIRS, Layout
 
 MOST_TERMS = 64
@@ -143,11 +143,11 @@ def _whole(build: _Builder, layout: Layout, query: AnalysedQuery) -> list[Any]:
 def _filtered(build: _Builder, query: Any, filters: LexicalFilters | None, extra: Sequence[Any] = ()) -> Any | None:
     needed = [query]
     if filters is not None and filters.folder is not None:
-        needed.append(build.query.const_score_query(build.term(FOLDER, clean(filters.folder), option="basic"), 0.0))
+        needed.append(build.query.const_score_query(build.term(FOLDER, encodable(filters.folder), option="basic"), 0.0))
     if filters is not None and filters.source_ids is not None:
         if not filters.source_ids:
             return None
-        wanted = build.query.term_set_query(build.schema, "source_id", sorted(map(clean, filters.source_ids)))
+        wanted = build.query.term_set_query(build.schema, "source_id", sorted(map(encodable, filters.source_ids)))
         needed.append(build.query.const_score_query(wanted, 0.0))
     return build.all_of(needed, extra)
 
