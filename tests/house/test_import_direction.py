@@ -1,0 +1,127 @@
+"""Arrows point down, rooms on one floor do not know each other, and nothing goes round in a circle."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+import hermes_lance
+
+PACKAGE = Path(hermes_lance.__file__).parent
+FLOORS = [("core",), ("store", "parse", "models", "artifacts"), ("ingest", "search", "learn"), ("library",), ("hosts",)]
+FLOOR_OF = {room: height for height, rooms in enumerate(FLOORS) for room in rooms}
+OUTSIDE = {"__init__", "__main__", "testing", "indexer"}
+"""Stand beside the floors: they may import anything, and no room imports them."""
+
+FILES = sorted(PACKAGE.rglob("*.py"))
+
+
+def name_of(file: Path, package: Path = PACKAGE) -> str:
+    """The dotted name of a module; a package is named by its folder."""
+    parts = [package.name, *file.relative_to(package).with_suffix("").parts]
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def imports(source: str, module: str, *, is_package: bool) -> Iterator[tuple[int, str]]:
+    """Line and absolute name of everything of ours that `source` imports, wherever the import stands.
+
+    `from x import y` gives `x.y`, which is a module or a name in one. Literal `import_module("…")` counts too.
+    """
+    top = module.split(".")[0]
+    for node in ast.walk(ast.parse(source)):
+        found: list[str] = []
+        if isinstance(node, ast.Import):
+            found = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            if node.level:
+                climb = node.level - 1 if is_package else node.level
+                parts = module.split(".")
+                base = ".".join([*parts[: len(parts) - climb], *([base] if base else [])])
+            found = [f"{base}.{alias.name}" for alias in node.names]
+        elif isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant):
+            called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            if called in {"import_module", "__import__"} and isinstance(node.args[0].value, str):
+                found = [node.args[0].value]
+        yield from ((node.lineno, name) for name in found if name == top or name.startswith(f"{top}."))
+
+
+def offences(source: str, module: str, *, is_package: bool = False) -> list[str]:
+    """What is wrong with the imports of one module, as sentences."""
+    room = [*module.split("."), "__init__"][1]
+    if room in OUTSIDE:
+        return []
+    found = []
+    for line, name in imports(source, module, is_package=is_package):
+        other = [*name.split("."), "__init__"][1]
+        if other not in FLOOR_OF:
+            found.append(f"{module}:{line} imports the package front or what stands beside it ({name})")
+        elif other != room and FLOOR_OF[other] >= FLOOR_OF[room]:
+            found.append(f"{module}:{line}: {room} must not import {other} ({name})")
+    return found
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(PACKAGE)))
+def test_a_file_only_imports_lower_floors(file):
+    source = file.read_text(encoding="utf-8")
+    assert offences(source, name_of(file), is_package=file.name == "__init__.py") == []
+
+
+def test_every_room_has_a_floor():
+    rooms = {file.relative_to(PACKAGE).with_suffix("").parts[0] for file in FILES}
+    assert rooms - set(FLOOR_OF) - OUTSIDE == set()
+
+
+@pytest.mark.parametrize(
+    ("module", "line"),
+    [
+        ("hermes_lance.core.words", "from hermes_lance.store import files"),
+        ("hermes_lance.core.words", "import hermes_lance.store.files"),
+        ("hermes_lance.store.files", "from hermes_lance.parse.media import x"),
+        ("hermes_lance.store.files", "from ..search import fuse"),
+        ("hermes_lance.store.files", "from .. import search"),
+        ("hermes_lance.store.files", "def f():\n    from ..models import minilm"),
+        ("hermes_lance.search.fuse", "def f():\n    import hermes_lance.learn.prior as p"),
+        ("hermes_lance.search.fuse", "import importlib\nimportlib.import_module('hermes_lance.ingest.walk')"),
+        ("hermes_lance.ingest.walk", "from hermes_lance.library import Library"),
+        ("hermes_lance.library", "from hermes_lance.hosts.cli import main"),
+        ("hermes_lance.hosts.cli.main", "import hermes_lance"),
+        ("hermes_lance.hosts.cli.main", "from hermes_lance import open"),
+        ("hermes_lance.parse.plain", "from hermes_lance.testing import ParserContract"),
+    ],
+)
+def test_a_planted_violation_is_found(module, line):
+    assert len(offences(line, module)) == 1
+
+
+def test_a_relative_import_in_a_room_front_is_resolved_from_the_room():
+    assert offences("from .files import x", "hermes_lance.store", is_package=True) == []
+    assert offences("from ..parse import x", "hermes_lance.store", is_package=True) != []
+
+
+def test_what_is_allowed_is_not_complained_about():
+    source = (
+        "import os\nfrom hermes_lance.core.errors import ConfigError\nfrom .lock import hold\nfrom ..core import ids"
+    )
+    assert offences(source, "hermes_lance.store.files") == []
+    assert offences("from hermes_lance.library import Library", "hermes_lance") == []
+
+
+def test_no_module_imports_itself_through_others():
+    modules = {name_of(file): file for file in FILES}
+    graph: dict[str, set[str]] = {}
+    for module, file in modules.items():
+        source = file.read_text(encoding="utf-8")
+        names = {name for _, name in imports(source, module, is_package=file.name == "__init__.py")}
+        targets = {name if name in modules else name.rpartition(".")[0] for name in names}
+        # The front imports the staircase inside a function and for types only; every module imports the front.
+        graph[module] = (targets & set(modules)) - {module, "hermes_lance"}
+    graph["hermes_lance"] = set()
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        pytest.fail(f"import cycle: {' → '.join(error.args[1])}")
