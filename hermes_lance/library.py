@@ -14,7 +14,7 @@ from hermes_lance.core import schema, signature
 from hermes_lance.core.config import Config
 from hermes_lance.core.errors import DatasetMissing, FileMissing, ModelUnavailable, PluginMissing, UsageError
 from hermes_lance.core.names import on_disk
-from hermes_lance.core.records import IndexReport, KnownFile, Query, Root
+from hermes_lance.core.records import IndexReport, KnownFile, Query, Root, Verdict
 from hermes_lance.ingest import roots as root_list
 from hermes_lance.models import load
 from hermes_lance.search.answer import Settings, answer
@@ -25,7 +25,6 @@ from hermes_lance.store.snapshot import Snapshot, open_snapshot
 
 if TYPE_CHECKING:
     from hermes_lance.core.contracts import Embedder
-    from hermes_lance.ingest.presence import Verdict
     from hermes_lance.store.check import Check
     from hermes_lance.store.compact import Removed
     from hermes_lance.store.manifest import Manifest
@@ -154,7 +153,7 @@ class Library:
         try:
             return load.embedder(self.config.embedder, self.config.embedder_options)
         except (ModelUnavailable, PluginMissing) as error:
-            current = self._manifest_or_none()
+            current = self.manifest_or_none()
             if self.config.embedder == DEFAULT_EMBEDDER or (current is not None and current.vector_segments):
                 raise
             self.warnings.append(f"embedder {self.config.embedder}: {error} {error.hint} Using {DEFAULT_EMBEDDER}.")
@@ -231,10 +230,11 @@ class Library:
             check_disk=generation is None and not self.caller_owned,
         )
         embedder = self._query_embedder(snapshot) if query.mode != "lexical" else None
-        found = answer(query, snapshot, settings, embedder, Freshness(self._locator(snapshot)), self._display(snapshot))
+        found = answer(query, snapshot, settings, embedder, Freshness(self.locator(snapshot)), self.display(snapshot))
         return replace(found, warnings=(*self.warnings, *found.warnings))
 
-    def _locator(self, snapshot: Snapshot) -> Callable[[KnownFile], str | bytes | None]:
+    def locator(self, snapshot: Snapshot) -> Callable[[KnownFile], str | bytes | None]:
+        """Where a known file is on disk; none for a root that nobody knows any more."""
         places = {root["key"]: root["path"] for root in snapshot.manifest.roots}
         places.update({root.key: os.fspath(root.path) for root in self.roots()})
 
@@ -244,7 +244,8 @@ class Library:
 
         return locate
 
-    def _display(self, snapshot: Snapshot) -> Callable[[KnownFile], str]:
+    def display(self, snapshot: Snapshot) -> Callable[[KnownFile], str]:
+        """How a known file is shown: its path in the workspace, `label/path` elsewhere."""
         labels = {root["key"]: root["label"] for root in snapshot.manifest.roots}
 
         def display(known: KnownFile) -> str:
@@ -260,7 +261,8 @@ class Library:
         """The current generation's description. Raises `DatasetMissing`."""
         return manifests.current(self.dataset)
 
-    def _manifest_or_none(self) -> Manifest | None:
+    def manifest_or_none(self) -> Manifest | None:
+        """The same, or none before the first build."""
         return manifests.current_or_none(self.dataset)
 
     def status(self, *, files: bool = False) -> dict[str, Any]:
@@ -271,7 +273,7 @@ class Library:
 
     def why(self, path: str | Path, query: str | None = None) -> Verdict:
         """Why a file is or is not found: each stage with its outcome."""
-        from hermes_lance.overview import why
+        from hermes_lance.presence import why
 
         return why(self, path, query)
 

@@ -233,6 +233,15 @@ class TraceEntry:
 
 
 @dataclass(frozen=True, slots=True)
+class Verdict:
+    """Why a file is or is not found: one sentence, and what each stage said, in order."""
+
+    path: str
+    verdict: str
+    stages: tuple[TraceEntry, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Problem:
     """A skipped or failed file as the report of a run shows it."""
 

@@ -1,0 +1,230 @@
+"""What is here, what is wrong, what may go: the answers of `status`, `doctor`, `generations gc` and `export`.
+
+On the library's own floor: each function gathers from the rooms what one command wants.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hermes_lance.core.errors import DatasetDamaged, DatasetMissing, UsageError
+from hermes_lance.core.signature import digest
+from hermes_lance.store import check, compact, recover
+from hermes_lance.store import manifest as manifests
+from hermes_lance.store.check import Check
+from hermes_lance.store.compact import Removed
+from hermes_lance.store.files import FilesState
+from hermes_lance.store.lock import writing
+from hermes_lance.store.manifest import Manifest
+
+if TYPE_CHECKING:
+    from hermes_lance.core.records import KnownFile
+    from hermes_lance.library import Library
+
+EXPORTS = ("chunks", "files", "artifacts", "edges")
+
+
+def status(library: Library, *, files: bool = False) -> dict[str, Any]:
+    """The document of `status --json`. Before the first build its counts are zero and its generation null."""
+    config, manifest = library.config, library.manifest_or_none()
+    totals = manifest.totals if manifest else {}
+    active = (manifest.space.get("active") if manifest else None) or {}
+    body: dict[str, Any] = {
+        "success": True,
+        "home": str(config.home),
+        "dataset": str(library.dataset),
+        "generation": manifest.id if manifest else None,
+        "published_at": manifest.published_at if manifest else None,
+        "roots": [
+            {
+                "key": root.key,
+                "label": root.label,
+                "path": str(root.path),
+                "recursive": root.recursive,
+                "exists": root.path.is_dir(),
+            }
+            for root in library.roots()
+        ],
+        "files": {state: totals.get(state, 0) for state in ("indexed", "skipped", "failed", "pending")},
+        "chunks": totals.get("chunks", 0),
+        "artifacts": totals.get("artifacts", 0),
+        "edges": totals.get("edges", 0),
+        "embedder": {
+            "name": active.get("embedder", config.embedder),
+            "dims": active.get("dimensions"),
+            "signature": active.get("signature"),
+        },
+        "vectors": {
+            "ready": totals.get("chunks", 0) - totals.get("vectors_pending", 0),
+            "pending": totals.get("vectors_pending", 0),
+        },
+        "size_bytes": folder_size(library.dataset),
+        "retrieval_mode": config.retrieval_mode,
+        "stale": _outdated(library, manifest),
+        "plugins": _plugins(library),
+        "fingerprint": manifest.fingerprints.get("bundle") if manifest else None,
+        "warnings": list(library.warnings),
+    }
+    if files:
+        body["files_detail"] = list(_file_rows(library, manifest))
+    return body
+
+
+def _plugins(library: Library) -> dict[str, Any]:
+    config = library.config
+    return {"parsers": dict(config.parsers), "chunkers": dict(config.chunkers), "embedders": config.embedder}
+
+
+def _outdated(library: Library, manifest: Manifest | None) -> bool:
+    """Known without looking at the files: an interrupted run, missing vectors, or settings that would redo rows."""
+    if manifest is None:
+        return False
+    if (library.dataset / manifests.INTENT).exists() or manifest.totals.get("vectors_pending", 0):
+        return True
+    from hermes_lance.ingest.reading import Reader
+
+    reader = Reader.of(library.config)
+    kinds = sorted({*library.config.parsers, *library.config.chunkers})
+    pieces = digest({kind: reader.signature(kind) for kind in kinds})
+    return bool(manifest.fingerprints) and manifest.fingerprints.get("pieces") != pieces
+
+
+def _file_rows(library: Library, manifest: Manifest | None) -> Iterator[dict[str, Any]]:
+    labels = {root["key"]: root["label"] for root in manifest.roots} if manifest else {}
+    state = FilesState(library.dataset / manifests.SIDE, manifest.files if manifest else None)
+
+    def shown(known: KnownFile) -> str:
+        label = labels.get(known.root, known.root)
+        return known.path if label == "workspace" else f"{label}/{known.path}"
+
+    for known in sorted(state.all().values(), key=lambda one: (labels.get(one.root, one.root), one.path)):
+        yield {
+            "path": shown(known),
+            "root": labels.get(known.root, known.root),
+            "state": known.state,
+            "reason": f"{known.reason} ({known.rule})" if known.rule else known.reason,
+            "chunks": known.chunks,
+            "parser": known.parser,
+            "bytes": known.size,
+            "indexed_at": known.indexed_at,
+        }
+
+
+def folder_size(folder: Path) -> int:
+    """Bytes on disk below a folder, files with several names counted once, kept generations left out."""
+    seen: set[tuple[int, int]] = set()
+    total = 0
+    for place, folders, names in os.walk(folder):
+        if place == str(folder) and manifests.PINNED in folders:
+            folders.remove(manifests.PINNED)
+        for name in names:
+            try:
+                found = os.lstat(os.path.join(place, name))
+            except FileNotFoundError:
+                # A run that publishes at this moment removes old files; they no longer count.
+                continue
+            if (found.st_dev, found.st_ino) not in seen:
+                seen.add((found.st_dev, found.st_ino))
+                total += found.st_size
+    return total
+
+
+def doctor(library: Library, *, fix: bool = False, wait_seconds: float = 30.0) -> list[Check]:
+    """All checks; with `fix`, after rebuilding what can be rebuilt."""
+    from hermes_lance.store.tables import Tables
+
+    found = [*_configuration(library), *check.checks(library.dataset)]
+    if not fix or all(one.ok or not one.fatal for one in found) or not library.dataset.is_dir():
+        return found
+    if library.caller_owned:
+        raise UsageError(f"{library.dataset}: a dataset named by --dataset is never changed", hint="Use --home.")
+    with writing(library.dataset, wait_seconds):
+        _repair(library, Tables(library.dataset))
+    library.close()
+    return [*_configuration(library), *check.checks(library.dataset)]
+
+
+def _repair(library: Library, tables: Any) -> None:
+    dataset = library.dataset
+    if not tables.names():
+        raise DatasetDamaged(f"{dataset}: no table is left to rebuild from", hint="Run `hermes-lance build --full`.")
+    (dataset / manifests.INTENT).unlink(missing_ok=True)
+
+    def rebuild(newest: Manifest | None) -> Manifest:
+        facts = recover.facts_of(newest)
+        return recover.rebuild(dataset, tables, None, facts=facts, newer_than=newest, note="rebuilt by doctor")
+
+    check.repair(dataset, rebuild)
+    compact.retain(dataset, keep=1)
+
+
+def _configuration(library: Library) -> list[Check]:
+    found = [Check("configuration", True, f"{library.config.config_file or 'defaults'}")]
+    if library.config.warnings:
+        detail = "; ".join(library.config.warnings)
+        found = [Check("configuration", False, detail, fatal=False, remedy="Correct these keys in config.yaml.")]
+    missing = [root for root in library.roots() if not root.path.is_dir()]
+    detail = ", ".join(f"{root.label} ({root.path})" for root in missing)
+    if missing:
+        remedy = "Mount it again, or run `hermes-lance workspace roots remove LABEL`."
+        found.append(Check("roots", False, f"not there: {detail}", fatal=False, remedy=remedy))
+    else:
+        found.append(Check("roots", True, f"{len(library.roots())} folders, all there"))
+    return found
+
+
+def collect_garbage(library: Library, *, keep: int = 3, wait_seconds: float = 30.0) -> Removed:
+    """Merges small pieces and removes what the newest `keep` generations do not need; bytes freed on disk."""
+    from hermes_lance.store.tables import Tables
+
+    if library.manifest_or_none() is None:
+        raise DatasetMissing(f"{library.dataset}: nothing is indexed here yet")
+    if keep < 1:
+        raise UsageError(f"keep {keep}: at least the current generation stays")
+    with writing(library.dataset, wait_seconds):
+        before = folder_size(library.dataset)
+        tables = Tables(library.dataset)
+        base, _ = recover.recover(library.dataset, tables)
+        assert base is not None
+        compact.tidy(library.dataset, tables, base, force=True)
+        removed = compact.retain(library.dataset, keep)
+        removed.bytes = max(0, before - folder_size(library.dataset))
+    return removed
+
+
+def export(library: Library, table: str) -> Any:
+    """`pyarrow.Table` of the current generation. `chunks` has a `vectors` column (list of float16 lists)."""
+    import pyarrow as pa
+
+    from hermes_lance.core import schema
+    from hermes_lance.store.tables import Tables
+
+    if table not in EXPORTS:
+        raise UsageError(f"export {table}: unknown", hint=f"Choose one of: {', '.join(EXPORTS)}.")
+    manifest = library.manifest()
+    name = "sources" if table == "files" else table
+    tables = Tables(library.dataset)
+    columns = schema.load(name).names
+    if name == "artifacts":
+        columns = [column for column in columns if column != "search_text"]
+    batches = list(tables.read(name, columns, version=manifest.tables[name]["version"]))
+    if not batches:
+        wanted = schema.arrow_schema(name)
+        return pa.Table.from_batches([], schema=pa.schema([wanted.field(column) for column in columns]))
+    whole = pa.Table.from_batches(batches)
+    return whole.append_column("vectors", _vectors(whole, tables, manifest)) if table == "chunks" else whole
+
+
+def _vectors(chunks: Any, tables: Any, manifest: Manifest) -> Any:
+    import pyarrow as pa
+
+    active = manifest.space.get("active") or {}
+    stored: dict[str, Any] = {}
+    keys_of = chunks.column("embed_keys").to_pylist()
+    if active.get("table") in tables.names():
+        stored = tables.vectors_for(active["table"], sorted({key for keys in keys_of for key in keys}))
+    rows = [[stored[key] for key in keys if key in stored] for keys in keys_of]
+    return pa.array(rows, type=pa.list_(pa.list_(pa.float16())))

@@ -1,0 +1,124 @@
+"""`why`: what became of one file, stage by stage, and where a question lost it. Explains absence above all."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from hermes_lance.core.ids import source_id
+from hermes_lance.core.names import raw_bytes
+from hermes_lance.core.records import KnownFile, Query, Skipped, SourceFile, TraceEntry, Verdict
+from hermes_lance.ingest import roots as root_list
+from hermes_lance.ingest.roots import Place
+from hermes_lance.ingest.walk import Walk, settings_from
+from hermes_lance.parse.suffixes import BINARY_SUFFIXES
+from hermes_lance.search.freshness import FRESH, Freshness
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from hermes_lance.library import Library
+    from hermes_lance.store.snapshot import Snapshot
+
+DEEP = 1_000
+"""Hits among which the passages of the file are looked for."""
+
+
+def why(library: Library, path: str | Path, query: str | None = None) -> Verdict:
+    """Why a file is or is not found. `path`: a display path or an absolute path; it need not exist.
+
+    Raises `OutsideRoots` for a path in no root.
+    """
+    place = root_list.located(path, library.roots())
+    shown = place.display_path
+    stages = [TraceEntry("root", "inside", {"root": place.root.label, "folder": str(place.root.path)})]
+    found = _on_disk(library, place)
+    stages.append(_disk_stage(place, found))
+    manifest = library.manifest_or_none()
+    if manifest is None:
+        stages.append(TraceEntry("index", "missing", {"remedy": "Run `hermes-lance build`."}))
+        return Verdict(shown, "Nothing is indexed here yet.", tuple(stages))
+    snapshot = library.snapshot()
+    known = _known(snapshot, place, found)
+    if known is None:
+        return _unknown(shown, found, stages)
+    stages.append(_index_stage(known))
+    if known.chunks == 0:
+        return Verdict(shown, f"Not indexed: {known.reason or known.state}.", tuple(stages))
+    fresh = Freshness(library.locator(snapshot)).of(known)
+    stages.append(TraceEntry("freshness", fresh, {"indexed_at": known.indexed_at}))
+    verdict = f"Indexed as {known.chunks} passages."
+    if fresh != FRESH:
+        verdict += f" The file is {fresh} since; run `hermes-lance build`."
+    if query is not None:
+        asked, sentence = _asked(library, snapshot, known, shown, query)
+        stages.append(asked)
+        verdict = f"{verdict} {sentence}"
+    return Verdict(shown, verdict, tuple(stages))
+
+
+def _on_disk(library: Library, place: Place) -> SourceFile | tuple[SourceFile, Skipped] | None:
+    """What a walk says of the path today; none when it does not come upon it."""
+    settings = settings_from(library.config, frozenset(f".{suffix}" for suffix in BINARY_SUFFIXES))
+    walk = Walk(library.roots(), settings, {place.root.key: [place.path]})
+    best: SourceFile | tuple[SourceFile, Skipped] | None = None
+    for each in walk:
+        file = each[0] if isinstance(each, tuple) else each
+        if file.path == place.path:
+            return each
+        if file.path.endswith("/") and f"{place.path}/".startswith(file.path):
+            best = each  # a folder above it that is left out as a whole
+    return best
+
+
+def _disk_stage(place: Place, found: SourceFile | tuple[SourceFile, Skipped] | None) -> TraceEntry:
+    if isinstance(found, tuple):
+        file, skipped = found
+        detail = {"code": skipped.code, "detail": skipped.detail, "rule": skipped.rule, "remedy": skipped.remedy}
+        return TraceEntry("discover", "left out", {"path": file.display_path, **detail})
+    if found is not None:
+        return TraceEntry("discover", "found", {"bytes": found.size})
+    exists = os.path.lexists(os.path.join(place.root.path, place.path))
+    outcome = "in a sub-folder of a shallow root" if exists and not place.root.recursive else "not there"
+    return TraceEntry("discover", outcome, {})
+
+
+def _known(snapshot: Snapshot, place: Place, found: SourceFile | tuple[SourceFile, Skipped] | None) -> KnownFile | None:
+    file = found[0] if isinstance(found, tuple) else found
+    raw = file.raw_path if file is not None and file.path == place.path else None
+    return snapshot.files.get(source_id(place.root.key, raw_bytes(place.path, raw)))
+
+
+def _unknown(shown: str, found: SourceFile | tuple[SourceFile, Skipped] | None, stages: list[TraceEntry]) -> Verdict:
+    stages.append(TraceEntry("index", "unknown", {}))
+    if isinstance(found, tuple):
+        rule = f" ({found[1].rule})" if found[1].rule else ""
+        return Verdict(shown, f"Left out: {found[1].detail}{rule}.", tuple(stages))
+    if found is not None:
+        return Verdict(shown, "New since the last build; run `hermes-lance build`.", tuple(stages))
+    return Verdict(shown, f"No such file, and none is indexed: {stages[1].outcome}.", tuple(stages))
+
+
+def _index_stage(known: KnownFile) -> TraceEntry:
+    detail = {
+        "reason": known.reason,
+        "rule": known.rule,
+        "media_type": known.media_type,
+        "parser": known.parser,
+        "passages": known.chunks,
+        "encoding": known.encoding,
+    }
+    return TraceEntry("index", known.state, {key: value for key, value in detail.items() if value is not None})
+
+
+def _asked(library: Library, snapshot: Snapshot, known: KnownFile, shown: str, query: str) -> tuple[TraceEntry, str]:
+    """Where the file stands in the answer to a question, in all and in each leg."""
+    detail: dict[str, int | None] = {}
+    for mode in ("hybrid", "lexical", "dense"):
+        page = library.search(Query(query, mode=mode, limit=DEEP))
+        ranks = [number for number, hit in enumerate(page, start=1) if hit.path == shown and hit.root == known.root]
+        detail[mode] = ranks[0] if ranks else None
+    if detail["hybrid"] is None:
+        lost = "no leg found it" if not (detail["lexical"] or detail["dense"]) else "fusion left it out"
+        return TraceEntry("search", "absent", detail), f"Not among the first {DEEP} passages: {lost}."
+    return TraceEntry("search", "found", detail), f"Its best passage is number {detail['hybrid']} for this question."
