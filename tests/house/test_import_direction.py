@@ -33,7 +33,6 @@ def imports(source: str, module: str, *, is_package: bool) -> Iterator[tuple[int
     """
     top = module.split(".")[0]
     for node in ast.walk(ast.parse(source)):
-        found: list[str] = []
         if isinstance(node, ast.Import):
             found = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -45,8 +44,10 @@ def imports(source: str, module: str, *, is_package: bool) -> Iterator[tuple[int
             found = [f"{base}.{alias.name}" for alias in node.names]
         elif isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant):
             called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-            if called in {"import_module", "__import__"} and isinstance(node.args[0].value, str):
-                found = [node.args[0].value]
+            named = called in {"import_module", "__import__"} and isinstance(node.args[0].value, str)
+            found = [str(node.args[0].value)] if named else []
+        else:
+            continue
         yield from ((node.lineno, name) for name in found if name == top or name.startswith(f"{top}."))
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from hermes_lance.core import config, registry
@@ -15,7 +17,7 @@ def test_every_built_in_plugin_can_be_loaded(category, name):
 
 
 def test_the_defaults_name_plugins_that_exist():
-    chosen = config.Config(home=config.Path("unused"))
+    chosen = config.Config(home=Path("unused"))
     assert set(chosen.parsers.values()) <= set(registry.names("parsers"))
     assert set(chosen.chunkers.values()) <= set(registry.names("chunkers"))
     assert chosen.embedder in registry.names("embedders")
