@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from typing import Any
 
@@ -60,6 +60,7 @@ def find_all(texts: Sequence[str]) -> list[Identifiers]:
 _OTHER, _UNDERSCORE, _DIGIT, _SMALL, _CAPITAL = range(5)
 
 
+@cache
 def _class_table() -> bytes:
     table = bytearray(256)
     for code in range(256):
@@ -75,16 +76,13 @@ def _class_table() -> bytes:
     return bytes(table)
 
 
-_TABLE = _class_table()
-
-
 def _find_by_bytes(texts: Sequence[str]) -> list[Identifiers]:
     import numpy as np
 
     # Two new lines before, between and after: look-behind and look-ahead then never leave the array.
     joined = "\n\n".join(["", *texts, ""])
     # One byte a character: what is not Latin-1 becomes a question mark, which ends a word just as it should.
-    kinds = np.frombuffer(joined.encode("latin-1", "replace").translate(_TABLE), dtype=np.uint8)
+    kinds = np.frombuffer(joined.encode("latin-1", "replace").translate(_class_table()), dtype=np.uint8)
     camel = _words_around(np, _borders(np, kinds), kinds < _DIGIT)
     snake = _words_around(np, np.flatnonzero(kinds == _UNDERSCORE), kinds == _OTHER)
     starts = np.cumsum([2, *(len(text) + 2 for text in texts)])

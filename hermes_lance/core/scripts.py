@@ -10,6 +10,7 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Collection, Mapping
+from functools import cache
 
 _RANGES: tuple[tuple[int, int, str], ...] = (
     (0x0041, 0x005A, "Latin"),
@@ -168,8 +169,15 @@ def _character_class(wanted: Collection[str]) -> str:
 
 _SPACED = {script for _, _, script in _RANGES} - WITHOUT_SPACES - {"Latin"}
 
-RUNS_WITHOUT_SPACES = re.compile(f"[{_character_class(WITHOUT_SPACES)}]+")
-"""Maximal runs of the scripts that put no space between words."""
 
-SPACED_WORDS = re.compile(f"[{_character_class(_SPACED)}][{_character_class(_SPACED)}\\u0300-\\u036f\\u200c\\u200d]*")
-"""Words of the other scripts than Latin, each with its marks and joiners."""
+@cache
+def runs_without_spaces() -> re.Pattern[str]:
+    """Finds maximal runs of the scripts that put no space between words. Compiled late: most text never needs it."""
+    return re.compile(f"[{_character_class(WITHOUT_SPACES)}]+")
+
+
+@cache
+def spaced_words() -> re.Pattern[str]:
+    """Finds words of the scripts other than Latin that have spaces, each with its marks and joiners."""
+    letters = _character_class(_SPACED)
+    return re.compile(f"[{letters}][{letters}\\u0300-\\u036f\\u200c\\u200d]*")

@@ -17,12 +17,12 @@ from typing import Any, TypeVar
 
 from hermes_lance.core import identifiers
 from hermes_lance.core.scripts import (
-    RUNS_WITHOUT_SPACES,
-    SPACED_WORDS,
     dominant_script,
+    runs_without_spaces,
     script_of,
     script_shares,
     share_outside,
+    spaced_words,
 )
 from hermes_lance.core.signature import digest
 
@@ -59,7 +59,7 @@ STOP_WORDS = frozenset(
 )
 """English function words, lower case. Left out of queries only, never out of documents."""
 
-_CONTRACTION = re.compile(r"(?i)(?<=[a-z])['\u2019](?:s|t|re|ve|ll|d|m)(?![a-z0-9])")
+_CONTRACTION = re.compile(r"(?<=[A-Za-z])['\u2019](?:[stdmSTDM]|re|ve|ll|RE|VE|LL)(?![A-Za-z0-9])")
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _SPACE = re.compile(r"\s+")
 _TRIM = " \t\r\n\"'`()[]{}<>,;:!?.\u201c\u201d\u2018\u2019\u00ab\u00bb\u3002\u3001\uff1f\uff01"
@@ -204,8 +204,8 @@ class Analyser:
     def query(self, text: str) -> AnalysedQuery:
         """A question as tokens; any string is fine."""
         text = clean(text).replace("\x00", " ")
-        runs = RUNS_WITHOUT_SPACES.findall(text) if not text.isascii() else []
-        spaced = RUNS_WITHOUT_SPACES.sub(" ", text) if runs else text
+        runs = runs_without_spaces().findall(text) if not text.isascii() else []
+        spaced = runs_without_spaces().sub(" ", text) if runs else text
         names = identifiers.find(spaced)
         phrase = self._phrase(spaced)
         kept, only_stop_words = self._kept(spaced)
@@ -235,7 +235,7 @@ class Analyser:
         added += map(self._snake_token, names.snake)
         if text.isascii():
             return AnalysedText(f"{text}\n{' '.join(added)}" if added else text, "", "")
-        runs = RUNS_WITHOUT_SPACES.findall(text)
+        runs = runs_without_spaces().findall(text)
         if runs:
             added += _beside_runs(text)
         tokens = " ".join(token for run in runs for token in pairs(run))
@@ -247,7 +247,7 @@ class Analyser:
     def _grams(self, text: str) -> list[str]:
         if text.isascii():
             return []
-        return [gram for word in SPACED_WORDS.findall(text) for gram in spaced_grams(word, self.gram_size)]
+        return [gram for word in spaced_words().findall(text) for gram in spaced_grams(word, self.gram_size)]
 
     def _word_tokenizer(self, *, stem: bool) -> Any:
         return _word_tokenizer(self.longest_token_bytes, self.language if stem else None)
@@ -306,7 +306,7 @@ def _beside_runs(text: str) -> list[str]:
     """Words that touch a run without spaces; the tokenizer would make one token of both."""
     found = []
     for chunk in _SPACE.split(text):
-        parts = RUNS_WITHOUT_SPACES.split(chunk)
+        parts = runs_without_spaces().split(chunk)
         if len(parts) > 1:
             found += [part for part in parts if part]
     return found
