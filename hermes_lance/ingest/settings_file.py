@@ -6,8 +6,10 @@ place of the old file in one rename.
 
 from __future__ import annotations
 
+import errno
 import io
 import os
+import re
 import tempfile
 from collections.abc import Callable, Set
 from pathlib import Path
@@ -52,36 +54,69 @@ def _edit(file: Path, change: Callable[[list[Any]], None]) -> None:
     expected = _plain(read_yaml(file))
     target = Path(os.path.realpath(file))
     old = target.read_bytes().decode("utf-8") if target.exists() else ""
-    new = _rewritten(file, old, change)
+    text = old.removeprefix("\ufeff").replace("\r\n", "\n")
     change(_roots_of(expected, file))
-    _check(file, new, expected)
-    _replace(target, new.encode("utf-8"))
+    before, section, after = _cut_out(text)
+    # First only the lines of our own section, so that all others stay byte for byte. The whole file where that does
+    # not do: the section leans on an anchor elsewhere, or the file is one flow mapping.
+    for kept_before, part, kept_after in ((before, section, after), ("", text, "")):
+        new = kept_before + (_round_trip(file, part, change) or "") + kept_after
+        if _reads_as(new, expected):
+            new = new.replace("\n", "\r\n") if "\r\n" in old else new
+            _replace(target, new.encode("utf-8"))
+            return
+    raise ConfigError(f"{file}: cannot be edited without changing other settings; nothing was changed")
 
 
-def _rewritten(file: Path, old: str, change: Callable[[list[Any]], None]) -> str:
+def _cut_out(text: str) -> tuple[str, str, str]:
+    """The text before, in and after the top-level block `knowledgebase`; an empty block at the end without one."""
+    lines = text.splitlines(keepends=True)
+    start = next((at for at, line in enumerate(lines) if re.match(r"(['\"]?)knowledgebase\1\s*:", line)), None)
+    if start is None:
+        glue = "" if not text or text.endswith("\n") else "\n"
+        return text + glue, "", ""
+    end = start + 1
+    for at in range(start + 1, len(lines)):
+        line = lines[at]
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        if not line.startswith((" ", "- ", "-\n")):
+            break
+        end = at + 1
+    return "".join(lines[:start]), "".join(lines[start:end]), "".join(lines[end:])
+
+
+def _round_trip(file: Path, text: str, change: Callable[[list[Any]], None]) -> str | None:
+    """The text after the change, comments and quotes kept; none when it is no YAML document of its own."""
     from ruamel.yaml import YAML
     from ruamel.yaml.comments import CommentedMap
     from ruamel.yaml.error import YAMLError
-    from ruamel.yaml.util import load_yaml_guess_indent
 
     editor = YAML()
     editor.preserve_quotes = True
     editor.width = 1 << 20  # long lines are not folded
-    text = old.removeprefix("\ufeff")
+    mapping, sequence, offset = _indents(text)
+    editor.indent(mapping=mapping, sequence=sequence, offset=offset)
     try:
-        _, indent, offset = load_yaml_guess_indent(text)
-        editor.indent(mapping=2, sequence=(indent or 2), offset=(offset or 0))
         tree = editor.load(text)
-    except YAMLError as error:
-        raise ConfigError(f"{file}: cannot be edited ({str(error).splitlines()[0]})") from error
+    except YAMLError:
+        return None
+    if tree is not None and not isinstance(tree, dict):
+        raise ConfigError(f"{file}: the top level is not a mapping")
     tree = CommentedMap() if tree is None else tree
     change(_roots_of(tree, file))
     out = io.StringIO()
     editor.dump(tree, out)
-    new = out.getvalue()
-    # A file of comments alone has no node to hold them.
-    new = new if any(line.strip() and not line.lstrip().startswith("#") for line in text.splitlines()) else text + new
-    return new.replace("\n", "\r\n") if "\r\n" in old else new
+    return out.getvalue()
+
+
+def _indents(text: str) -> tuple[int, int, int]:
+    """Columns of a nested key, of the text of a list item, and of its dash, as the first of each stands."""
+    nested = re.search(r"^[^\s#-][^\n]*:[^\S\n]*(?:#[^\n]*)?\n(?:\s*(?:#[^\n]*)?\n)*( +)[^\s#-]", text, re.MULTILINE)
+    item = re.search(r"^( *)[^\s#-][^\n]*:[^\S\n]*(?:#[^\n]*)?\n(?:\s*(?:#[^\n]*)?\n)*( *)-( +)\S", text, re.MULTILINE)
+    mapping = len(nested[1]) if nested else 2
+    offset = max(0, len(item[2]) - len(item[1])) if item else 0
+    return mapping, offset + 1 + (len(item[3]) if item else 1), offset
 
 
 def _roots_of(tree: Any, file: Path) -> list[Any]:
@@ -99,15 +134,13 @@ def _roots_of(tree: Any, file: Path) -> list[Any]:
     return roots
 
 
-def _check(file: Path, text: str, expected: Any) -> None:
+def _reads_as(text: str, expected: Any) -> bool:
     import yaml
 
     try:
-        read = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        raise ConfigError(f"{file}: the edited text would not be valid YAML; nothing was changed") from error
-    if read != expected:
-        raise ConfigError(f"{file}: cannot be edited without changing other settings; nothing was changed")
+        return bool(yaml.safe_load(text) == expected)
+    except yaml.YAMLError:
+        return False
 
 
 def _plain(value: Any) -> Any:
@@ -133,8 +166,8 @@ def _replace(target: Path, data: bytes) -> None:
     except OSError as error:
         if temporary and os.path.exists(temporary):
             os.unlink(temporary)
-        if isinstance(error, PermissionError) or error.errno == 30:
+        if isinstance(error, PermissionError) or error.errno == errno.EROFS:
             raise DatasetReadOnly(f"{target}: cannot be written ({error.strerror})", hint="Check its mode.") from error
-        if error.errno == 28:
+        if error.errno == errno.ENOSPC:
             raise DiskFull(f"{target}: no space left") from error
         raise ConfigError(f"{target}: cannot be written ({error.strerror})") from error
