@@ -1,0 +1,233 @@
+"""Where definitions start in source code: by grammar, or by the look of the lines where there is no grammar.
+
+The walk goes over the children of the file and of class-like bodies only, never into statements, so that it costs
+next to nothing beside the parse.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from hermes_lance.parse.grammars import Grammar
+
+_MAX_DEPTH = 8
+_NAME_CHARS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """The start of a member: a definition (`name`, `defines`) or the first of some statements between them."""
+
+    start: int
+    name: str | None
+    trail: tuple[str, ...]
+    """Enclosing scopes, outermost first."""
+    defines: bool
+    scope: tuple[str, ...]
+    """The trail under which it may be joined with neighbours: a class head goes with its members."""
+
+
+def by_grammar(data: bytes, grammar: Grammar, small_bytes: int) -> list[Mark] | None:
+    """Marks in byte offsets, rising, each at the start of a line; None when the parser found no way through.
+
+    A class-like definition of at most `small_bytes` is not opened.
+    """
+    root = _parsed(data, grammar)
+    if root is None:
+        return None
+    walk = _Walk(data, grammar, small_bytes)
+    walk.members(root, (), 0)
+    return walk.marks
+
+
+def _parsed(data: bytes, grammar: Grammar) -> Any:
+    import tree_sitter
+
+    # Recovering from garbage is 25 times slower than parsing code. The bound counts steps, not seconds, so that the
+    # same file is cut the same way on every machine; sound code reports about once in 200 bytes.
+    steps = 2_000 + len(data) // 20
+
+    def read(offset: int, _point: Any) -> bytes:
+        return data[offset : offset + 65_536]
+
+    def stop(_offset: int, _error: bool) -> bool:
+        nonlocal steps
+        steps -= 1
+        return steps < 0
+
+    try:
+        return tree_sitter.Parser(grammar.language).parse(read, progress_callback=stop).root_node
+    except ValueError:
+        return None
+
+
+class _Walk:
+    """Collects marks from a syntax tree."""
+
+    def __init__(self, data: bytes, grammar: Grammar, small_bytes: int) -> None:
+        self.data = data
+        self.grammar = grammar
+        self.small_bytes = small_bytes
+        self.marks: list[Mark] = []
+        self._last_start = -1
+
+    def members(self, node: Any, trail: tuple[str, ...], depth: int) -> None:
+        """Marks of the children of `node`, with the comments directly above them."""
+        data, grammar = self.data, self.grammar
+        attached, definitions = grammar.attached, grammar.definitions
+        above: tuple[int, int] | None = None
+        previous_end = node.start_byte
+        for child in node.children:
+            kind = child.kind_id
+            start, end = child.start_byte, child.end_byte
+            if not child.is_named or end == start:
+                continue
+            if self.marks and data.find(b"\n", previous_end, start) < 0 and previous_end and not _ends_line(data, previous_end):
+                # On the line where the one before ends: a note on it, or a further statement of that line.
+                previous_end = max(previous_end, end)
+                continue
+            previous_end = end
+            if kind in attached:
+                if above is not None and not self._touches(above[1], start):
+                    self._mark(above[0], None, trail, False, trail)
+                    above = None
+                above = (start if above is None else above[0], end)
+                continue
+            if above is not None:
+                if self._touches(above[1], start):
+                    start = above[0]
+                else:
+                    self._mark(above[0], None, trail, False, trail)
+                above = None
+            inner = self._unwrapped(child)
+            if inner.kind_id in definitions or inner.kind_id in grammar.containers:
+                self._definition(inner, start, end, trail, depth)
+            else:
+                self._mark(start, None, trail, False, trail)
+        if above is not None:
+            self._mark(above[0], None, trail, False, trail)
+
+    def _definition(self, node: Any, start: int, end: int, trail: tuple[str, ...], depth: int) -> None:
+        name = _name(node)
+        opens = node.kind_id in self.grammar.containers and end - start > self.small_bytes and depth < _MAX_DEPTH
+        body = self._body(node) if opens else None
+        inside = (*trail, name) if name else trail
+        self._mark(start, name, trail, name is not None, inside if body is not None else trail)
+        if body is not None:
+            self.members(body, inside, depth + 1)
+
+    def _mark(self, start: int, name: str | None, trail: tuple[str, ...], defines: bool, scope: tuple[str, ...]) -> None:
+        line = self.data.rfind(b"\n", 0, start) + 1
+        if self.data[line:start].strip():
+            line = start
+        if line > self._last_start:
+            self.marks.append(Mark(line, name, trail, defines, scope))
+            self._last_start = line
+
+    def _touches(self, end: int, start: int) -> bool:
+        """Whether no empty line stands between; some grammars count the line end to the comment."""
+        if self.data[end - 1 : end] == b"\n":
+            end -= 1
+        return self.data.count(b"\n", end, start) <= 1
+
+    def _unwrapped(self, node: Any) -> Any:
+        grammar = self.grammar
+        for _ in range(3):
+            if node.kind_id not in grammar.wrappers:
+                break
+            for child in node.named_children:
+                kind = child.kind_id
+                if kind in grammar.definitions or kind in grammar.containers or kind in grammar.wrappers:
+                    node = child
+                    break
+            else:
+                break
+        return node
+
+    def _body(self, node: Any) -> Any:
+        body = node.child_by_field_name("body")
+        if body is not None:
+            return body
+        if self.grammar.bodies:
+            return next((child for child in node.named_children if child.kind_id in self.grammar.bodies), None)
+        return node
+
+
+def _ends_line(data: bytes, position: int) -> bool:
+    return data[position - 1 : position] == b"\n"
+
+
+def _name(node: Any) -> str | None:
+    """The name of a definition: its field `name`, the end of its declarators, the type of an `impl`, a left side."""
+    found = node.child_by_field_name("name")
+    if found is None:
+        found = node.child_by_field_name("declarator")
+        while found is not None and (deeper := found.child_by_field_name("declarator")) is not None:
+            found = deeper
+        if found is not None:
+            found = found.child_by_field_name("name") or found
+    if found is None:
+        found = node.child_by_field_name("type")
+    if found is None and node.named_child_count:
+        first = node.named_child(0)
+        found = first.child_by_field_name("name") or first.child_by_field_name("left")
+    raw = found.text if found is not None else None
+    if not raw:
+        return None
+    name = raw.decode("utf-8", "replace").partition("\n")[0].partition("(")[0].partition("=")[0]
+    if "operator" not in name:
+        name = name.partition("<")[0]
+    name = name.strip(" \t\"'`*&;{")
+    return name[:_NAME_CHARS] or None
+
+
+_WORDS = (
+    "abstract async class contract data def defmodule defp defn defun define enum entity event extension export fn for "
+    "func function impl instance interface inline let library local macro message method module namespace object "
+    "open override package private proc procedure protected protocol public record resource rpc sealed service "
+    "signature static struct sub subroutine task template theorem trait type typedef union unit val var view virtual"
+)
+_MODIFIER = "abstract async data export inline local open override private protected public sealed static virtual"
+_DEFINING = "|".join(sorted(set(_WORDS.split()) - set(_MODIFIER.split()) - {"for", "let", "val", "var"}, key=len, reverse=True))
+_LINE_START = re.compile(
+    rf"^(?:(?P<lead>[ \t]{{0,4}})\(?(?:(?:{'|'.join(_MODIFIER.split())})[ \t]+){{0,4}}"
+    rf"(?:(?i:{_DEFINING}|create[ \t]+(?:or[ \t]+replace[ \t]+)?\w+))[ \t]+"
+    r"[\"'`]?(?P<name>[A-Za-z_][\w.:$?!-]{0,80})"
+    r"|(?P<flush>(?<=\n\n)\S))",
+    re.MULTILINE,
+)
+
+
+def by_lines(text: str) -> list[Mark]:
+    """Marks in character offsets, rising: lines that look like definitions, and unindented lines after an empty one."""
+    marks: list[Mark] = []
+    for found in _LINE_START.finditer(text):
+        name = found["name"]
+        start = found.start()
+        if name is not None and found["lead"] and not _after_empty_line(text, start):
+            continue
+        start = _comments_above(text, start) if name else start
+        if marks and start <= marks[-1].start:
+            if name and marks[-1].name is None:
+                marks[-1] = Mark(marks[-1].start, name, (), True, ())
+            continue
+        marks.append(Mark(start, name, (), name is not None, ()))
+    return marks
+
+
+def _after_empty_line(text: str, start: int) -> bool:
+    return start < 2 or not text[text.rfind("\n", 0, start - 1) + 1 : start].strip()
+
+
+_COMMENT = re.compile(r"[ \t]*(?:#|//|--|;|%|/\*|\*|'|\"\"\"|@|\{-|\(\*|rem\b)", re.IGNORECASE)
+
+
+def _comments_above(text: str, start: int) -> int:
+    for _ in range(60):
+        line = text.rfind("\n", 0, max(start - 1, 0)) + 1
+        if start == 0 or not _COMMENT.match(text, line, start):
+            return start
+        start = line
+    return start
