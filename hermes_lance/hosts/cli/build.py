@@ -1,0 +1,181 @@
+"""`hermes-lance build`: brings the dataset in step with the files, and says what was left out and why."""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from hermes_lance.core.errors import FileMissing, UsageError
+from hermes_lance.core.names import printable
+from hermes_lance.hosts.cli.groups import Command
+from hermes_lance.hosts.cli.interrupt import interruptible
+from hermes_lance.hosts.cli.invocation import Invocation, pass_invocation
+from hermes_lance.hosts.cli.progress import Bar
+from hermes_lance.hosts.output import Console, amount, shown, time_words
+
+if TYPE_CHECKING:
+    from hermes_lance.core.records import IndexReport, Problem
+    from hermes_lance.library import Library
+
+
+@click.command("build", cls=Command)
+@click.argument("paths", nargs=-1, metavar="[PATH]...")
+@click.option("--recursive", is_flag=True, help="Take the sub-folders of each PATH too.")
+@click.option("--once", is_flag=True, help="Index each PATH in this run, without making it a lasting root.")
+@click.option("--dry-run", is_flag=True, help="Only count and estimate; nothing is written.")
+@click.option("--only", type=click.Choice(["chunks"]), help="Build one kind of row (documents are the one there is).")
+@click.option("--full", is_flag=True, help="Read every file again.")
+@click.option(
+    "--time-budget",
+    type=click.FloatRange(min=0),
+    metavar="S",
+    help="Stop embedding after so many seconds; the next run goes on.",
+)
+@pass_invocation
+def build(
+    invocation: Invocation,
+    paths: tuple[str, ...],
+    recursive: bool,
+    once: bool,
+    dry_run: bool,
+    only: str | None,
+    full: bool,
+    time_budget: float | None,
+) -> None:
+    """Index new and changed files of the workspace and of every root.
+
+    Each PATH becomes a lasting root first, unless --once is given. A root is shallow unless --recursive is given.
+    Text can be searched as soon as it is read; vectors follow in batches. A run that is stopped goes on where it was.
+    """
+    library = invocation.library()
+    folders = [_folder(path) for path in paths]
+    if dry_run:
+        from hermes_lance.hosts.cli.preview import preview
+
+        preview(invocation, library, [(folder, recursive) for folder in folders], full=full)
+        return
+    added, extra, said = _roots(library, folders, recursive=recursive, once=once)
+    if not invocation.json:
+        for sentence in said:
+            invocation.console.note(sentence)
+    with interruptible(invocation) as cancelled, Bar(invocation.console, wanted=not invocation.json) as bar:
+        report = library.index(
+            extra_roots=extra,
+            full=full,
+            progress=bar.progress,
+            cancelled=cancelled,
+            time_budget=time_budget,
+            wait_seconds=invocation.wait,
+        )
+    if invocation.json:
+        invocation.document(**report_document(report), roots_added=added)
+    elif not invocation.quiet:
+        print_report(invocation.console, report)
+
+
+def _folder(given: str) -> Path:
+    path = Path(os.path.realpath(Path(given).expanduser()))
+    shown_path = printable(os.fspath(path))[0]
+    if not path.exists():
+        raise FileMissing(f"{shown_path}: no such folder")
+    if not path.is_dir():
+        raise UsageError(f"{shown_path}: a file, not a folder", hint="Name the folder that holds it.")
+    return path
+
+
+def _roots(
+    library: Library, folders: Sequence[Path], *, recursive: bool, once: bool
+) -> tuple[list[str], list[tuple[Path, bool]], list[str]]:
+    """Labels of the roots that were added, folders for this run only, and sentences about both."""
+    added: list[str] = []
+    extra: list[tuple[Path, bool]] = []
+    said: list[str] = []
+    how = "recursive" if recursive else "shallow"
+    for folder in folders:
+        name = printable(os.fspath(folder))[0]
+        known = next((root for root in library.roots() if root.path == folder), None)
+        if known is not None and (known.recursive or not recursive):
+            said.append(f"{name} is already a root ({known.label}).")
+        elif once:
+            extra.append((folder, recursive))
+            said.append(f"{name} is indexed for this run only ({how}); the next build without it drops its files.")
+        else:
+            if known is not None:
+                library.remove_root(folder)
+            root = library.add_root(folder, recursive=recursive)
+            added.append(root.label)
+            said.append(
+                f"{name} is a root from now on ({how}, label {root.label}); "
+                "`hermes-lance workspace roots remove` undoes that."
+            )
+    return added, extra, said
+
+
+def report_document(report: IndexReport) -> dict[str, Any]:
+    """The report as JSON has it."""
+    nothing = {"written": 0, "reused": 0, "removed": 0, "total": 0}
+    return {
+        "generation": report.generation,
+        "files": asdict(report.files),
+        "chunks": asdict(report.chunks),
+        "artifacts": nothing,
+        "edges": {"total": 0},
+        "vectors": {"written": report.vectors_written, "pending": report.vectors_pending},
+        "seconds": report.seconds,
+        "embedder": report.embedder,
+        "warnings": list(report.warnings),
+        "problems": [asdict(problem) for problem in report.problems],
+    }
+
+
+def print_report(console: Console, report: IndexReport) -> None:
+    """What a run did, what it left out, and the key that would change that."""
+    files, chunks = report.files, report.chunks
+    parts = [
+        f"{number:,} {word}"
+        for number, word in (
+            (files.added, "new"),
+            (files.changed, "changed"),
+            (files.moved, "moved"),
+            (files.unchanged, "unchanged"),
+            (files.removed, "removed"),
+            (files.skipped, "skipped"),
+            (files.failed, "failed"),
+        )
+        if number
+    ]
+    console.paragraph(f"{amount(files.seen, 'file')} seen: {', '.join(parts) or 'nothing to index'}.", hanging="  ")
+    vectors = f"{amount(report.vectors_written, 'vector')} made" if report.vectors_written else ""
+    if report.vectors_pending:
+        vectors += f"{', ' if vectors else ''}{report.vectors_pending:,} still to be made"
+    passages = f"{amount(chunks.total, 'passage')} indexed, {chunks.written:,} of them new"
+    console.paragraph(f"{passages}{f'; {vectors} ({report.embedder})' if vectors else ''}.", hanging="  ")
+    state = f"Generation {report.generation}" if report.published else f"Nothing new; generation {report.generation}"
+    console.paragraph(f"{state}, {time_words(report.seconds)}.")
+    for warning in report.warnings:
+        console.warn(warning)
+    print_problems(console, report.problems)
+
+
+def print_problems(console: Console, problems: Sequence[Problem]) -> None:
+    """One line for each reason: how many files, which, and what would change it; failures first."""
+    groups: dict[tuple[bool, str, str], list[Problem]] = defaultdict(list)
+    for problem in problems:
+        reason, _, remedy = problem.detail.partition("; see ")
+        kind = problem.code if remedy or problem.code == "ignored" else f"{problem.code}: {reason}"
+        groups[problem.stage != "walk", kind, remedy].append(problem)
+    if not groups:
+        return
+    console.line()
+    console.line(console.styled("Not indexed", "bold"))
+    for (_, kind, remedy), found in sorted(groups.items(), key=lambda one: (not one[0][0], -len(one[1]))):
+        names = ", ".join(shown(problem.path) for problem in found[:3]) + (", ..." if len(found) > 3 else "")
+        console.paragraph(f"{len(found):>5}  {kind}: {names}", hanging="       ")
+        if remedy:
+            console.paragraph(f"       to change that: {remedy}", indent="       ", hanging="       ")
