@@ -12,11 +12,12 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import TYPE_CHECKING
 
 from hermes_lance.core.errors import Cancelled, ConfigError
 from hermes_lance.core.identifiers import camel_parts
-from hermes_lance.core.scripts import RUNS_WITHOUT_SPACES, SPACED_WORDS
+from hermes_lance.core.scripts import runs_without_spaces, spaced_words
 from hermes_lance.core.signature import digest
 from hermes_lance.core.words import STOP_WORDS, clean
 
@@ -31,7 +32,6 @@ REMEMBERED_WORDS = 200_000
 """Distinct spellings whose features are kept; about 40 MB at most, then the memory starts afresh."""
 
 _ASCII_WORDS = re.compile(r"[A-Za-z0-9]+")
-_WORDS = re.compile(rf"{SPACED_WORDS.pattern}|[^\W_]+")
 _LETTERS_OR_DIGITS = re.compile(r"[^\W\d_]+|\d+")
 _ENDINGS = ("ing", "ed", "es", "s")
 _STEM_LETTERS = 3
@@ -129,13 +129,18 @@ def _weight(count: int) -> float:
     return _WEIGHTS[count - 1] if count <= len(_WEIGHTS) else 1 + math.log(count)
 
 
+@cache
+def _spellings() -> re.Pattern[str]:
+    return re.compile(rf"{spaced_words().pattern}|[^\W_]+")
+
+
 def _words(text: str) -> list[str]:
     """Words as they are spelt, and pairs of characters of runs without spaces (a run of one is itself)."""
     if text.isascii():
         return _ASCII_WORDS.findall(text)
     text = clean(text)
-    runs = RUNS_WITHOUT_SPACES.findall(text)
-    words: list[str] = _WORDS.findall(RUNS_WITHOUT_SPACES.sub(" ", text) if runs else text)
+    runs = runs_without_spaces().findall(text)
+    words: list[str] = _spellings().findall(runs_without_spaces().sub(" ", text) if runs else text)
     for run in runs:
         words += [run[at : at + 2] for at in range(len(run) - 1)] or [run]
     return words
@@ -143,11 +148,11 @@ def _words(text: str) -> list[str]:
 
 def _features(word: str) -> list[str]:
     """What one spelling stands for: its parts in their basic form, without those that say nothing."""
-    if RUNS_WITHOUT_SPACES.match(word):
+    if runs_without_spaces().match(word):
         return [unicodedata.normalize("NFKC", word)]
     found = []
     for part in camel_parts(word):
-        for run in [part] if SPACED_WORDS.match(part) else _LETTERS_OR_DIGITS.findall(part):
+        for run in [part] if spaced_words().match(part) else _LETTERS_OR_DIGITS.findall(part):
             basic = _basic(run)
             if len(basic) > 1 and basic not in STOP_WORDS:
                 found.append(_stem(basic))
@@ -156,7 +161,7 @@ def _features(word: str) -> list[str]:
 
 def _basic(word: str) -> str:
     word = unicodedata.normalize("NFKC", word).casefold()
-    if word.isascii() or SPACED_WORDS.match(word):
+    if word.isascii() or spaced_words().match(word):
         return word
     decomposed = unicodedata.normalize("NFKD", word)
     return "".join(char for char in decomposed if not unicodedata.combining(char))
