@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -17,10 +15,9 @@ from hermes_lance.hosts.cli.groups import Command
 from hermes_lance.hosts.cli.interrupt import interruptible
 from hermes_lance.hosts.cli.invocation import Invocation, pass_invocation
 from hermes_lance.hosts.cli.progress import Bar
-from hermes_lance.hosts.output import Console, amount, shown, time_words
+from hermes_lance.hosts.cli.report import print_report, report_document
 
 if TYPE_CHECKING:
-    from hermes_lance.core.records import IndexReport, Problem
     from hermes_lance.library import Library
 
 
@@ -115,67 +112,3 @@ def _roots(
                 "`hermes-lance workspace roots remove` undoes that."
             )
     return added, extra, said
-
-
-def report_document(report: IndexReport) -> dict[str, Any]:
-    """The report as JSON has it."""
-    nothing = {"written": 0, "reused": 0, "removed": 0, "total": 0}
-    return {
-        "generation": report.generation,
-        "files": asdict(report.files),
-        "chunks": asdict(report.chunks),
-        "artifacts": nothing,
-        "edges": {"total": 0},
-        "vectors": {"written": report.vectors_written, "pending": report.vectors_pending},
-        "seconds": report.seconds,
-        "embedder": report.embedder,
-        "warnings": list(report.warnings),
-        "problems": [asdict(problem) for problem in report.problems],
-    }
-
-
-def print_report(console: Console, report: IndexReport) -> None:
-    """What a run did, what it left out, and the key that would change that."""
-    files, chunks = report.files, report.chunks
-    parts = [
-        f"{number:,} {word}"
-        for number, word in (
-            (files.added, "new"),
-            (files.changed, "changed"),
-            (files.moved, "moved"),
-            (files.unchanged, "unchanged"),
-            (files.removed, "removed"),
-            (files.skipped, "skipped"),
-            (files.failed, "failed"),
-        )
-        if number
-    ]
-    console.paragraph(f"{amount(files.seen, 'file')} seen: {', '.join(parts) or 'nothing to index'}.", hanging="  ")
-    vectors = f"{amount(report.vectors_written, 'vector')} made" if report.vectors_written else ""
-    if report.vectors_pending:
-        vectors += f"{', ' if vectors else ''}{report.vectors_pending:,} still to be made"
-    passages = f"{amount(chunks.total, 'passage')} indexed, {chunks.written:,} of them new"
-    console.paragraph(f"{passages}{f'; {vectors} ({report.embedder})' if vectors else ''}.", hanging="  ")
-    state = f"Generation {report.generation}" if report.published else f"Nothing new; generation {report.generation}"
-    console.paragraph(f"{state}, {time_words(report.seconds)}.")
-    for warning in report.warnings:
-        console.warn(warning)
-    print_problems(console, report.problems)
-
-
-def print_problems(console: Console, problems: Sequence[Problem]) -> None:
-    """One line for each reason: how many files, which, and what would change it; failures first."""
-    groups: dict[tuple[bool, str, str], list[Problem]] = defaultdict(list)
-    for problem in problems:
-        reason, _, remedy = problem.detail.partition("; see ")
-        kind = problem.code if remedy or problem.code == "ignored" else f"{problem.code}: {reason}"
-        groups[problem.stage != "walk", kind, remedy].append(problem)
-    if not groups:
-        return
-    console.line()
-    console.line(console.styled("Not indexed", "bold"))
-    for (_, kind, remedy), found in sorted(groups.items(), key=lambda one: (not one[0][0], -len(one[1]))):
-        names = ", ".join(shown(problem.path) for problem in found[:3]) + (", ..." if len(found) > 3 else "")
-        console.paragraph(f"{len(found):>5}  {kind}: {names}", hanging="       ")
-        if remedy:
-            console.paragraph(f"       to change that: {remedy}", indent="       ", hanging="       ")

@@ -25,6 +25,11 @@ COMMANDS = {
     "build": (f"{_CLI}.build:build", "Index new and changed files."),
     "search": (f"{_CLI}.search:search", "Find the passages that answer a question."),
     "status": (f"{_CLI}.status:status", "What is indexed, and how current it is."),
+    "why": (f"{_CLI}.care:why", "Why a file is found, or is not."),
+    "doctor": (f"{_CLI}.care:doctor", "What is wrong, and the remedy."),
+    "generations": (f"{_CLI}.care:generations", "Published states: list, gc."),
+    "export": (f"{_CLI}.export:export", "A whole table as parquet, arrow, csv or jsonl."),
+    "workspace": (f"{_CLI}.workspace:workspace", "The folders that are indexed, and their files."),
 }
 
 cli = LazyGroup(

@@ -163,9 +163,7 @@ def _print_trace(console: Console, answer: Answer) -> None:
             _rank(ranks.get("dense")), _number(scores.get("dense")), _number(hit.score),
         ])  # fmt: skip
     if rows:
-        console.table(
-            ["hit", "path", "lex #", "lexical", "dense #", "dense", "fused"], rows, right=(0, 2, 3, 4, 5, 6)
-        )
+        console.table(["hit", "path", "lex #", "lexical", "dense #", "dense", "fused"], rows, right=(0, 2, 3, 4, 5, 6))
         console.line()
     stages = [
         [one.stage, one.outcome, ", ".join(f"{key}: {_detail(value)}" for key, value in one.detail.items())]

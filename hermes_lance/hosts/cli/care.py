@@ -1,0 +1,147 @@
+"""Looking after a dataset: `why`, `doctor`, `generations list|gc`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import click
+
+from hermes_lance.core.names import printable
+from hermes_lance.hosts.cli.groups import Command, LazyGroup
+from hermes_lance.hosts.cli.interrupt import interruptible
+from hermes_lance.hosts.cli.invocation import Invocation, pass_invocation
+from hermes_lance.hosts.output import amount, shown, size_words
+
+
+@click.command("why", cls=Command)
+@click.argument("path")
+@click.argument("query", nargs=-1)
+@pass_invocation
+def why(invocation: Invocation, path: str, query: tuple[str, ...]) -> None:
+    """Explain why a file is found, or is not.
+
+    PATH is a path as results show it, an absolute path, or one that begins with `./` or `../`. With a QUERY, also
+    where the file stands in the answer.
+    """
+    if path.startswith(("./", "../")):
+        path = os.path.abspath(path)
+    question = " ".join(printable(word)[0] for word in query) or None
+    library = invocation.library()
+    verdict = library.why(path, question)
+    if invocation.json:
+        stages = [{"stage": one.stage, "outcome": one.outcome, "detail": dict(one.detail)} for one in verdict.stages]
+        invocation.document(path=verdict.path, verdict=verdict.verdict, stages=stages)
+        return
+    console = invocation.console
+    console.paragraph(verdict.path)
+    console.paragraph(verdict.verdict, indent="  ")
+    console.line()
+    console.table(
+        ["stage", "outcome", "detail"], [[one.stage, one.outcome, words(one.detail)] for one in verdict.stages]
+    )
+    invocation.warn(library.warnings)
+
+
+def words(detail: Mapping[str, Any]) -> str:
+    """The details of a stage on one line."""
+    return ", ".join(f"{key}: {shown(str(value))}" for key, value in detail.items() if value is not None)
+
+
+@click.command("doctor", cls=Command)
+@click.option("--fix", is_flag=True, help="Rebuild derived files from the tables where they fail.")
+@pass_invocation
+def doctor(invocation: Invocation, fix: bool) -> int:
+    """Check every part of the dataset, and name the remedy for what is wrong."""
+    library = invocation.library()
+    with interruptible(invocation):
+        checks = library.doctor(fix=fix, wait_seconds=invocation.wait)
+    healthy = all(check.ok for check in checks)
+    fatal = any(check.fatal and not check.ok for check in checks)
+    if invocation.json:
+        rows = [
+            {"name": one.name, "ok": one.ok, "fatal": one.fatal, "detail": one.detail, "remedy": one.remedy}
+            for one in checks
+        ]
+        invocation.console.document({"success": not fatal, "healthy": healthy, "checks": rows})
+        return int(fatal)
+    console = invocation.console
+    width = max((len(check.name) for check in checks), default=0)
+    for check in checks:
+        state, style = ("ok", "green") if check.ok else ("FAIL", "red") if check.fatal else ("note", "yellow")
+        label = console.styled(f"{state:<5}", style) + f"{check.name:<{width}}  "
+        indent = " " * (width + 7)
+        first, *rest = _sentences(check.detail, console.width - len(indent))
+        console.line(label + first)
+        console.lines(indent + line for line in rest)
+        if check.remedy and not check.ok:
+            console.paragraph(check.remedy, indent=indent)
+    console.line()
+    console.line("Healthy." if healthy else "Not healthy." if fatal else "Usable; see the notes.")
+    return int(fatal)
+
+
+def _sentences(text: str, width: int) -> list[str]:
+    from hermes_lance.hosts.output import wrapped
+
+    return wrapped(shown(text), width) or [""]
+
+
+@click.group("generations", cls=LazyGroup)
+def generations() -> None:
+    """Published states of the dataset: the current one and those before it."""
+
+
+@generations.command("list")
+@pass_invocation
+def list_generations(invocation: Invocation) -> None:
+    """List the generations on disk, newest first."""
+    library = invocation.library()
+    current = library.manifest().id
+    rows = [
+        {
+            "id": one.id,
+            "published_at": one.published_at,
+            "tags": list(one.tags),
+            "chunks": one.totals.get("chunks", 0),
+            "artifacts": one.totals.get("artifacts", 0),
+            "files": one.totals.get("indexed", 0),
+            "note": one.note,
+            "current": one.id == current,
+        }
+        for one in library.generations()
+    ]
+    if invocation.json:
+        invocation.document(generations=rows)
+        return
+    table = [
+        [
+            str(row["id"]),
+            str(row["published_at"]),
+            f"{row['files']:,}",
+            f"{row['chunks']:,}",
+            "current" if row["current"] else "",
+            str(row["note"]),
+        ]
+        for row in rows
+    ]
+    invocation.console.table(["generation", "published", "files", "passages", "", "note"], table, right=(2, 3))
+    invocation.warn(library.warnings)
+
+
+@generations.command("gc")
+@click.option("--keep", type=click.IntRange(min=1), default=3, show_default=True, help="Generations that stay.")
+@pass_invocation
+def collect(invocation: Invocation, keep: int) -> None:
+    """Remove old generations and merge small pieces; the current generation is never removed."""
+    library = invocation.library()
+    with interruptible(invocation):
+        removed = library.collect_garbage(keep=keep, wait_seconds=invocation.wait)
+    if invocation.json:
+        invocation.document(
+            removed={"generations": removed.generations, "files": removed.files, "bytes": removed.bytes}
+        )
+        return
+    what = f"{amount(removed.generations, 'generation')} and {amount(removed.files, 'file')}"
+    invocation.console.line(f"Removed {what}; {size_words(removed.bytes)} freed.")

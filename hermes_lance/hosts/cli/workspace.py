@@ -1,0 +1,134 @@
+"""`hermes-lance workspace …`: the folders that are indexed, and the everyday commands under their other names."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from hermes_lance.core.names import printable
+from hermes_lance.hosts.cli.groups import LazyGroup
+from hermes_lance.hosts.cli.invocation import Invocation, pass_invocation
+from hermes_lance.hosts.output import shown
+
+if TYPE_CHECKING:
+    from hermes_lance.core.records import Root
+
+_CLI = "hermes_lance.hosts.cli"
+
+
+@click.group(
+    "workspace",
+    cls=LazyGroup,
+    lazy={
+        "status": (f"{_CLI}.status:status", "What is indexed, and how current it is."),
+        "index": (f"{_CLI}.build:build", "Index new and changed files (the same as `build`)."),
+        "retrieve": (f"{_CLI}.search:search", "Find passages (the same as `search`)."),
+    },
+)
+def workspace() -> None:
+    """The user's folders and files."""
+
+
+@workspace.command("list")
+@click.argument("path", default="")
+@click.option("--recursive/--no-recursive", default=True, show_default=True, help="Files in sub-folders too.")
+@click.option("--limit", type=click.IntRange(1), default=20, show_default=True)
+@click.option("--offset", type=click.IntRange(0), default=0, show_default=True)
+@pass_invocation
+def list_files(invocation: Invocation, path: str, recursive: bool, limit: int, offset: int) -> None:
+    """List the files that the last build discovered, below PATH (a path as results show it)."""
+    base = printable(path)[0].strip("/").removeprefix("./")
+    library = invocation.library()
+    library.manifest()
+    rows = [row for row in library.status(files=True)["files_detail"] if _below(row["path"], base, recursive)]
+    page = rows[offset : offset + limit]
+    if invocation.json:
+        invocation.document(entries=page, count=len(page), total_count=len(rows), offset=offset, base_path=base)
+        return
+    console = invocation.console
+    if not page:
+        console.line(f"No files{f' below {shown(base)}' if base else ''}.")
+        return
+    console.table(
+        ["file", "state", "bytes"], [[row["path"], row["state"], f"{row['bytes']:,}"] for row in page], right=(2,)
+    )
+    if len(page) < len(rows):
+        console.line(f"Showing {offset + 1} to {offset + len(page)} of {len(rows):,}.")
+
+
+def _below(path: str, base: str, recursive: bool) -> bool:
+    if base and path != base and not path.startswith(f"{base}/"):
+        return False
+    inner = path[len(base) :].strip("/")
+    return recursive or "/" not in inner
+
+
+@workspace.group("roots", cls=LazyGroup)
+def roots() -> None:
+    """The folders that are indexed: the workspace and those that were added."""
+
+
+@roots.command("list")
+@pass_invocation
+def list_roots(invocation: Invocation) -> None:
+    """List them in the order of the configuration."""
+    library = invocation.library()
+    found = library.roots()
+    if invocation.json:
+        invocation.document(roots=[root_document(root) for root in found], warnings=library.warnings)
+        return
+    rows = [
+        [root.label, _depth(root), str(root.path) + ("" if root.path.is_dir() else "  (not there)")] for root in found
+    ]
+    invocation.console.table(["root", "depth", "folder"], rows)
+    invocation.warn(library.warnings)
+
+
+@roots.command("add")
+@click.argument("path")
+@click.option("--recursive", is_flag=True, help="With its sub-folders.")
+@pass_invocation
+def add_root(invocation: Invocation, path: str, recursive: bool) -> None:
+    """Make a folder a lasting root. Its files are read by the next build."""
+    root = invocation.library().add_root(os.path.abspath(os.path.expanduser(path)), recursive=recursive)
+    if invocation.json:
+        invocation.document(root=root_document(root))
+        return
+    invocation.console.paragraph(f"Added {root.label} ({_depth(root)}): {root.path}")
+    invocation.console.note("Run `hermes-lance build` to index it.")
+
+
+@roots.command("remove")
+@click.argument("path_or_label")
+@pass_invocation
+def remove_root(invocation: Invocation, path_or_label: str) -> None:
+    """Take a root out of the configuration. The files stay; their passages go with the next build."""
+    library = invocation.library()
+    labels = {root.label for root in library.roots()}
+    identifier = path_or_label if path_or_label.rstrip("/") in labels else os.path.expanduser(path_or_label)
+    if identifier not in labels and os.path.isdir(identifier):
+        identifier = os.path.abspath(identifier)
+    root = library.remove_root(identifier)
+    if invocation.json:
+        invocation.document(root=root_document(root))
+        return
+    invocation.console.paragraph(f"Removed {root.label}: {root.path}")
+    invocation.console.note("Its files are untouched; the next build drops their passages.")
+
+
+def root_document(root: Root) -> dict[str, Any]:
+    """A root as JSON has it."""
+    return {
+        "key": root.key,
+        "label": root.label,
+        "path": printable(os.fspath(root.path))[0],
+        "recursive": root.recursive,
+        "exists": root.path.is_dir(),
+        "canonical": root.canonical,
+    }
+
+
+def _depth(root: Root) -> str:
+    return "recursive" if root.recursive else "shallow"
