@@ -19,7 +19,7 @@ from hermes_lance.store import manifest as manifests
 from hermes_lance.store.durable import disk_errors, link_or_copy, link_tree, make_private
 from hermes_lance.store.manifest import Manifest
 from hermes_lance.store.publish import publish_manifest, write_intent
-from hermes_lance.store.rows import DeadRows, TextRows, TextSegmentWriter
+from hermes_lance.store.rows import DeadRows, TextRows, TextSegmentWriter, as_mapping
 from hermes_lance.store.tables import Tables
 from hermes_lance.store.vectors import VectorRows, write_vectors
 
@@ -137,7 +137,7 @@ def _merge_text(side: Path, base: Manifest, manifest: Manifest) -> None:
     rows = TextRows(side, base.text_segments, DeadRows.read(side, base.dead))
     writer = TextSegmentWriter(side / f"{ids.unique_name()}.text")
     for serial, segment, index in rows.living():
-        writer.add(segment.row(index), serial)
+        writer.add(as_mapping(segment.row(index)), serial)
     manifest.text_segments = [writer.close()]
 
 

@@ -21,7 +21,7 @@ from hermes_lance.store import manifest as manifests
 from hermes_lance.store.durable import disk_errors, make_private, sync_filesystem, write_atomic
 from hermes_lance.store.files import FilesState, write_files
 from hermes_lance.store.manifest import Manifest
-from hermes_lance.store.rows import DeadRows, TextRows, TextSegmentWriter, source_hash
+from hermes_lance.store.rows import DeadRows, TextRows, TextSegmentWriter, as_mapping, source_hash
 from hermes_lance.store.tables import Tables, vector_table
 from hermes_lance.store.vectors import VectorRows, write_vectors
 
@@ -98,10 +98,11 @@ class Publication:
         if self._segment is None:
             self._segment = TextSegmentWriter(self.side / f"{ids.unique_name()}.text")
         serial, self.serial = self.serial, self.serial + 1
-        self._segment.add(row, serial)
-        for name, values in self._columns.items():
-            values.append(getattr(row, name))
-        self._index().add(_as_mapping(row), serial)
+        values = as_mapping(row)
+        self._segment.add(values, serial)
+        for name, column in self._columns.items():
+            column.append(values[name])
+        self._index().add(values, serial)
         self.written.append((serial, row))
         self.text_bytes += len(row.text)
 
@@ -361,10 +362,6 @@ def space_of(embedder: str, signature: str, dimensions: int) -> dict[str, Any]:
 
     table = vector_table(digest(signature))
     return {"embedder": embedder, "signature": signature, "dimensions": dimensions, "table": table}
-
-
-def _as_mapping(row: ChunkRow) -> dict[str, Any]:
-    return {name: getattr(row, name) for name in ChunkRow.__dataclass_fields__}
 
 
 def _arrow(name: str, columns: Mapping[str, list[Any]]) -> Any:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,6 +29,11 @@ PER_ROW = (
 """Columns kept for each row; those of the file stand once for each file of a segment."""
 PER_FILE = ("source_id", "root", "path", "media_type", "lang", "parser", "chunker")
 KEY_BYTES = 16
+
+
+def as_mapping(row: ChunkRow) -> dict[str, Any]:
+    """A row by column name."""
+    return {name: getattr(row, name) for name in ChunkRow.__dataclass_fields__} | {"text_sha": row.text_sha}
 
 
 def source_hash(source_id: str) -> int:
@@ -54,20 +59,20 @@ class TextSegmentWriter:
     def __len__(self) -> int:
         return len(self._serials)
 
-    def add(self, row: ChunkRow, serial: int) -> None:
-        """Adds one row; serials must rise."""
-        data = row.text.encode("utf-8")
+    def add(self, row: Mapping[str, Any], serial: int) -> None:
+        """Adds one row, given by column name; serials must rise."""
+        data = row["text"].encode("utf-8")
         self._file.append(data)
         self._text_offsets.append(self._text_offsets[-1] + len(data))
-        record = [getattr(row, name) for name in PER_ROW]
+        record = [row[name] for name in PER_ROW]
         self._rows.append(json.dumps(record, ensure_ascii=False, separators=(",", ":")).encode("utf-8"))
         self._serials.append(serial)
-        ordinal = self._source_of.get(row.source_id)
+        ordinal = self._source_of.get(row["source_id"])
         if ordinal is None:
-            ordinal = self._source_of[row.source_id] = len(self._sources)
-            self._sources.append([getattr(row, name) for name in PER_FILE])
+            ordinal = self._source_of[row["source_id"]] = len(self._sources)
+            self._sources.append([row[name] for name in PER_FILE])
         self._row_source.append(ordinal)
-        self._keys.extend(bytes.fromhex(key) for key in row.embed_keys)
+        self._keys.extend(bytes.fromhex(key) for key in row["embed_keys"])
         self._keys_offsets.append(len(self._keys))
 
     def close(self) -> dict[str, Any]:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 MAGIC = b"HLSEG01\n"
 _ALIGN = 64
+_BUFFER_BYTES = 1 << 20
 _TAIL = struct.Struct("<Q8s")
 
 
@@ -35,15 +36,26 @@ class SegmentWriter:
         self._open_name: str | None = None
         self._digest = hashlib.sha256()
         self._at = 0
+        self._buffer = bytearray()
         with disk_errors(str(path.parent)):
-            self._file = os.fdopen(open_private(path), "wb", buffering=1 << 20)
+            self._file = os.fdopen(open_private(path), "wb", buffering=0)
         self._write(MAGIC)
 
     def _write(self, data: bytes | memoryview) -> None:
-        with disk_errors(str(self.path.parent)):
-            self._file.write(data)
-        self._digest.update(data)
+        # Rows come by the hundred thousand and are short: hash and write them a megabyte at a time.
+        self._buffer += data
         self._at += len(data) if isinstance(data, bytes) else data.nbytes
+        if len(self._buffer) >= _BUFFER_BYTES:
+            self._flush()
+
+    def _flush(self) -> None:
+        with disk_errors(str(self.path.parent)):
+            written = memoryview(self._buffer)
+            while written:
+                written = written[self._file.write(written) or 0 :]
+            del written
+        self._digest.update(self._buffer)
+        self._buffer = bytearray()
 
     def begin(self, name: str, kind: str = "B", shape: Sequence[int] | None = None) -> None:
         """Starts an array of the `struct` letter `kind`."""
@@ -86,6 +98,7 @@ class SegmentWriter:
         contents = json.dumps(self._contents, separators=(",", ":")).encode()
         self._write(contents)
         self._write(_TAIL.pack(len(contents), MAGIC))
+        self._flush()
         with disk_errors(str(self.path.parent)):
             self._file.close()
         return {"file": self.path.name, "size": self._at, "sha256": self._digest.hexdigest()}
