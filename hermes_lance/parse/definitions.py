@@ -110,7 +110,7 @@ class _Walk:
             self._mark(above[0], None, trail, False, trail)
 
     def _definition(self, node: Any, start: int, end: int, trail: tuple[str, ...], depth: int) -> None:
-        name = _name(node)
+        name = _name(node, self.data)
         opens = node.kind_id in self.grammar.containers and end - start > self.small_bytes and depth < _MAX_DEPTH
         body = self._body(node) if opens else None
         inside = (*trail, name) if name else trail
@@ -159,7 +159,7 @@ def _ends_line(data: bytes, position: int) -> bool:
     return data[position - 1 : position] == b"\n"
 
 
-def _name(node: Any) -> str | None:
+def _name(node: Any, data: bytes) -> str | None:
     """The name of a definition: its field `name`, the end of its declarators, the type of an `impl`, a left side."""
     found = node.child_by_field_name("name")
     if found is None:
@@ -173,9 +173,10 @@ def _name(node: Any) -> str | None:
     if found is None and node.named_child_count:
         first = node.named_child(0)
         found = first.child_by_field_name("name") or first.child_by_field_name("left")
-    raw = found.text if found is not None else None
-    if not raw:
+    if found is None:
         return None
+    # Not `found.text`: that would ask the reader again for a whole block of the file.
+    raw = data[found.start_byte : min(found.end_byte, found.start_byte + 4 * _NAME_CHARS)]
     name = raw.decode("utf-8", "replace").partition("\n")[0].partition("(")[0].partition("=")[0]
     if "operator" not in name:
         name = name.partition("<")[0]

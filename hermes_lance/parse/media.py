@@ -62,6 +62,9 @@ _INTERPRETERS = {
 }  # fmt: skip
 
 
+_CPP_HEADER = re.compile(rb"^[ \t]*(?:class|namespace|template|using|public:|private:)(?:[ \t<:]|$)", re.MULTILINE)
+
+
 def suffix_of(path: str) -> str:
     """The last suffix of a file name in lower case, without the dot; empty when it has none."""
     name = path.rpartition("/")[2]
@@ -101,6 +104,8 @@ def media_type(path: str, data: bytes) -> str:
     text_type = text_type or suffixes.FILE_NAMES.get(name.partition(".")[0]) or _by_first_line(data)
     if not _looks_like_text(data):
         return BINARY
+    if suffix == "h" and _CPP_HEADER.search(data, 0, 65_536):
+        return "text/x-cpp"
     return text_type or "text/plain"
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -15,7 +14,7 @@ _ALONE = 0.3
 """Share of the target from which a definition is a passage of its own."""
 _CRUMB = 0.08
 """Share of the target below which leftovers (a class head, closing lines) join any neighbour."""
-_LONG_LINE = re.compile(r"[^\n]{5001}")
+_LONG_LINE_CHARS = 5_000
 _GRAMMAR_BYTES = 4_000_000
 _NAMES = 6
 
@@ -58,7 +57,7 @@ class SymbolsChunker:
     def _cut(self, document: Document) -> tuple[str, list[Piece]]:
         text = document.text
         cutter = Cutter(text, self.target_tokens, self.overlap_tokens)
-        if _LONG_LINE.search(text):
+        if max(map(len, text.split("\n"))) > _LONG_LINE_CHARS:
             # Generated or minified: its one line is no definition, and parsers take minutes over such files.
             spans = cutter.spans(0, len(text))
             return "window", without_blank_pieces(text, [Piece(low, high, "code") for low, high in spans])
