@@ -13,12 +13,14 @@ import re
 import shutil
 import sys
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any, TextIO
 
 COLUMNS = 80
 """Text fits this many columns, or fewer where the terminal is narrower."""
 _NARROWEST = 40
+_LAST_COLUMN = 24
+_FEWEST_COLUMNS = 8
 
 # C0, DEL, C1, line and paragraph separators, direction overrides, lone surrogates.
 _UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -211,24 +213,44 @@ class Console:
             buffer.write(data)
             buffer.flush()
 
-    def table(self, head: Sequence[str], rows: Sequence[Sequence[str]], *, right: Iterable[int] = ()) -> None:
-        """Rows in columns that fit the width; the widest column gives way, numbers (`right`) never do."""
+    def table(
+        self, head: Sequence[str], rows: Sequence[Sequence[str]], *, right: Iterable[int] = (), wrap: bool = False
+    ) -> None:
+        """Rows in columns that fit the width; `right` names the columns of numbers, which never give way.
+
+        Where it is too wide, the last column of words gives way first, then the widest. With `wrap` the last column
+        goes on in the next line instead of being cut.
+        """
         numbers = set(right)
         cells = [list(head), *([shown(cell) for cell in row] for row in rows)]
-        widths = [max(columns_of(row[at]) for row in cells) for at in range(len(head))]
-        while sum(widths) + 2 * (len(widths) - 1) > self.width:
-            at = max((at for at in range(len(widths)) if at not in numbers), key=widths.__getitem__, default=-1)
-            if at < 0 or widths[at] <= 8:
-                break
-            widths[at] -= 1
+        widths = _fitted_widths(cells, numbers, self.width)
         for number, row in enumerate(cells):
+            first, *rest = [row[-1]]
+            if wrap:
+                first, *rest = wrapped(row[-1], widths[-1]) or [""]
             parts = []
-            for at, cell in enumerate(row):
-                cell = cut_path(cell, widths[at]) if "/" in cell else cut(cell, widths[at])
+            for at, cell in enumerate([*row[:-1], first]):
+                cell = cut_path(cell, widths[at]) if "/" in cell and " " not in cell else cut(cell, widths[at])
                 blanks = " " * (widths[at] - columns_of(cell))
                 parts.append(blanks + cell if at in numbers else cell + blanks)
             text = "  ".join(parts).rstrip()
             self.line(self.styled(text, "bold") if number == 0 else text)
+            margin = " " * (sum(widths[:-1]) + 2 * (len(widths) - 1))
+            self.lines(margin + line for line in rest)
+
+
+def _fitted_widths(cells: Sequence[Sequence[str]], numbers: Set[int], width: int) -> list[int]:
+    widths = [max(columns_of(row[at]) for row in cells) for at in range(len(cells[0]))]
+    over = sum(widths) + 2 * (len(widths) - 1) - width
+    words = [at for at in range(len(widths)) if at not in numbers]
+    for least, candidates in ((_LAST_COLUMN, words[-1:]), (_FEWEST_COLUMNS, words)):
+        while over > 0 and candidates:
+            at = max(candidates, key=widths.__getitem__)
+            if widths[at] <= least:
+                break
+            widths[at] -= 1
+            over -= 1
+    return widths
 
 
 def error_line(message: str, hint: str = "") -> str:

@@ -45,7 +45,7 @@ def print_hits(console: Console, hits: Sequence[Hit], question: str, *, first: i
             console.line()
         console.lines(heading(console, number, hit))
         for line in excerpt(hit.text, wanted, console.width - len(INDENT)):
-            console.line(INDENT + (_highlighted(console, line, wanted) if console.colour else line))
+            console.line((INDENT + (_highlighted(console, line, wanted) if console.colour else line)).rstrip())
 
 
 def heading(console: Console, number: int, hit: Hit) -> list[str]:

@@ -58,9 +58,9 @@ def build(
         preview(invocation, library, [(folder, recursive) for folder in folders], full=full)
         return
     added, extra, said = _roots(library, folders, recursive=recursive, once=once)
-    if not invocation.json:
+    if not invocation.json and not invocation.quiet:
         for sentence in said:
-            invocation.console.note(sentence)
+            invocation.console.paragraph(sentence, hanging="  ")
     with interruptible(invocation) as cancelled, Bar(invocation.console, wanted=not invocation.json) as bar:
         report = library.index(
             extra_roots=extra,

@@ -38,9 +38,8 @@ def why(invocation: Invocation, path: str, query: tuple[str, ...]) -> None:
     console.paragraph(verdict.path)
     console.paragraph(verdict.verdict, indent="  ")
     console.line()
-    console.table(
-        ["stage", "outcome", "detail"], [[one.stage, one.outcome, words(one.detail)] for one in verdict.stages]
-    )
+    rows = [[one.stage, one.outcome, words(one.detail)] for one in verdict.stages]
+    console.table(["stage", "outcome", "detail"], rows, wrap=True)
     invocation.warn(library.warnings)
 
 

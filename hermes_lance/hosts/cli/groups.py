@@ -12,6 +12,7 @@ from typing import Any
 
 import click
 
+from hermes_lance.core.names import printable
 from hermes_lance.hosts.cli.invocation import Invocation, global_options
 
 MORE = "Global options (--home, --json, --quiet, ...): see `hermes-lance --help`."
@@ -64,6 +65,19 @@ class LazyGroup(JsonHelp, click.Group):
             assert isinstance(found, click.Command)
             return found
         return super().get_command(ctx, cmd_name)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """As click does it, with the names that look like an unknown one."""
+        name = args[0]
+        if self.get_command(ctx, name) is None and not name.startswith("-"):
+            import difflib
+
+            near = difflib.get_close_matches(name, self.list_commands(ctx), 1)
+            advice = f"; did you mean {near[0]!r}?" if near else ""
+            raise click.UsageError(f"there is no command {printable(name)[0]!r}{advice}", ctx)
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The list of commands, from their one-line descriptions."""

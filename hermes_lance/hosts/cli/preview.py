@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from hermes_lance.core.config import RootSetting
 from hermes_lance.core.errors import UsageError
 from hermes_lance.hosts.cli.invocation import Invocation
-from hermes_lance.hosts.cli.report import file_counts, print_problems
+from hermes_lance.hosts.cli.report import file_counts, print_problems, print_warnings
 from hermes_lance.hosts.output import Console, amount, size_words, time_words
 
 if TYPE_CHECKING:
@@ -66,9 +66,7 @@ def print_estimate(console: Console, found: Estimate) -> None:
         console.line()
         rows = [[folder.path, f"{folder.files:,}", size_words(folder.bytes)] for folder in found.largest_folders]
         console.table(["largest folders", "files", "size"], rows, right=(1, 2))
-    console.lines([""] if found.warnings and not console.quiet else [])
-    for warning in found.warnings:
-        console.warn(warning)
+    print_warnings(console, found.warnings)
     print_problems(console, found.problems)
     console.line()
     console.line("Nothing was written: this was a dry run.")

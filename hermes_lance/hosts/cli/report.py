@@ -42,9 +42,14 @@ def print_report(console: Console, report: IndexReport) -> None:
     console.paragraph(f"{passages}{f'; {vectors} ({report.embedder})' if vectors else ''}.", hanging="  ")
     state = f"Generation {report.generation}" if report.published else f"Nothing new; generation {report.generation}"
     console.paragraph(f"{state}, {time_words(report.seconds)}.")
-    for warning in report.warnings:
-        console.warn(warning)
+    print_warnings(console, report.warnings)
     print_problems(console, report.problems)
+
+
+def print_warnings(console: Console, warnings: Sequence[str]) -> None:
+    """Warnings of a run are part of its report: what was left out must not be overlooked."""
+    for warning in warnings:
+        console.paragraph(f"Warning: {warning}", hanging="  ")
 
 
 def file_counts(files: FileCounts) -> str:

@@ -169,7 +169,7 @@ def _print_trace(console: Console, answer: Answer) -> None:
         [one.stage, one.outcome, ", ".join(f"{key}: {_detail(value)}" for key, value in one.detail.items())]
         for one in answer.trace
     ]
-    console.table(["stage", "outcome", "detail"], stages)
+    console.table(["stage", "outcome", "detail"], stages, wrap=True)
 
 
 def _detail(value: object) -> str:

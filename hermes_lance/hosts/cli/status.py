@@ -79,4 +79,4 @@ def _print_files(console: Console, files: list[dict[str, Any]]) -> None:
         ]
         for one in files
     ]
-    console.table(["file", "state", "pieces", "reason or parser"], rows, right=(2,))
+    console.table(["file", "state", "pieces", "reason or parser"], rows, right=(2,), wrap=True)
