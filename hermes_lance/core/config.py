@@ -41,7 +41,9 @@ class WorkspaceConfig:
     """Where the user's files are."""
 
     enabled: bool = True
+    """False: the workspace is left out; other roots stay."""
     path: str = ""
+    """Folder of the user's files; empty = `workspace` in the home."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +51,15 @@ class IndexingConfig:
     """Which files are read."""
 
     max_file_mb: float = 10.0
+    """Larger files are skipped."""
     respect_gitignore: bool = True
+    """Leave out what `.gitignore` files name."""
     respect_hermesignore: bool = True
+    """Leave out what `.hermesignore` files name; same rules."""
     include_hidden: bool = False
+    """Read files and folders whose names begin with a dot."""
     exclude_suffixes: tuple[str, ...] = ()
+    """Suffixes that are left out beside the built-in list."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +78,11 @@ class SearchConfig:
     """How legs are asked and fused."""
 
     fusion: str = "zscore"
+    """How both rankings become one: `zscore`, `convex` (min-max) or `rrf`."""
     dense_weight: float | None = None
     """Weight of the dense leg; none = the embedder's own."""
     candidates: int = 100
+    """Best passages that each leg gives to the fusion, at least."""
 
 
 @dataclass(frozen=True, slots=True)
