@@ -41,7 +41,7 @@ class WorkspaceConfig:
     """Where the user's files are."""
 
     enabled: bool = True
-    """False: the workspace is left out; other roots stay."""
+    """False: nothing is built; what is indexed can be searched."""
     path: str = ""
     """Folder of the user's files; empty = `workspace` in the home."""
 
@@ -67,10 +67,13 @@ class ChunkingConfig:
     """How documents are cut. Tokens are those of the default embedder, estimated."""
 
     default_tokens: int = 512
+    """Size that passages are packed to."""
     overlap_tokens: int = 80
+    """Repeated from the passage before where a cut falls inside a section."""
     window_tokens: int = 240
     """Tokens of one vector; a longer passage gets several."""
     vectors_per_chunk: int = 4
+    """Vectors of one passage, at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,16 +95,24 @@ class Config:
     home: Path
     workspace: WorkspaceConfig = field(default_factory=WorkspaceConfig)
     knowledgebase_path: str = ""
+    """Folder that holds the index; empty = `knowledgebase` in the home."""
     enabled: bool = True
+    """False: nothing is built; what is indexed can be searched."""
     retrieval_mode: str = "off"
+    """`off`, `gated` or `always`: when an agent gets passages unasked. Shown by status; no host acts on it yet."""
     roots: tuple[RootSetting, ...] = ()
+    """Further folders: `{path: …, recursive: true}` each; a bare path is recursive."""
     indexing: IndexingConfig = field(default_factory=IndexingConfig)
     chunking: ChunkingConfig = field(default_factory=ChunkingConfig)
     search: SearchConfig = field(default_factory=SearchConfig)
     parsers: Mapping[str, str] = field(default_factory=lambda: dict(DEFAULT_PARSERS))
+    """Parser of each media type; one name alone serves all."""
     chunkers: Mapping[str, str] = field(default_factory=lambda: dict(DEFAULT_CHUNKERS))
+    """Chunker of each media type; one name alone serves all."""
     embedder: str = "minilm"
+    """What turns text into vectors: `minilm`, `builtin_hash` or `local_sentence_transformers`."""
     embedder_options: Mapping[str, Any] = field(default_factory=dict)
+    """Options of the embedder of that name."""
     origins: Mapping[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     config_file: Path | None = None
