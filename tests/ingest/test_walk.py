@@ -12,9 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from hermes_lance.core.config import from_mapping
 from hermes_lance.core.names import on_disk
 from hermes_lance.core.records import Root, Skipped, SourceFile
-from hermes_lance.ingest.walk import Walk, WalkSettings
+from hermes_lance.ingest.walk import Walk, WalkSettings, settings_from
 
 REFERENCE = os.environ.get("HERMES_LANCE_REFERENCE_DATA", "")
 
@@ -352,3 +353,44 @@ def test_the_nasty_tree_gets_its_expected_outcomes(shared: Path) -> None:
     assert found["ignore/keep.log"] == found["ignore/src/build/in.md"] == found["ignore/x/tmp/deep/t.md"] == ("", False)
     assert {found[f"ignore/{path}"][0] for path in ("a.log", "build/", "secret-stuff/", "x/tmp/t.md")} == {"ignored"}
     assert found["names/new\nline.md"] == found["names/latin1-\\xe9\\xff-name.md"] == ("", False)
+
+
+def test_the_quick_way_for_plain_files_decides_nothing_else_than_the_slow_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = [
+        "a.md", ".a", "A.BAK", "a.bak", "x~", "~$x.docx", "#x#", "#x", "é.md", "Thumbs.db", "thumbs.db", "a.PnG",
+        "noext", "a.", "x.tmp.md", "draft.md", "my-draft", "draft", "x.part", "..a", "a b.md", "z.log", "keep.log",
+        "secret1.md",
+    ]  # fmt: skip
+    put(tmp_path, *names, *(f"sub/{name}" for name in names))
+    put(tmp_path, ".gitignore", text="*.log\n!keep.log\ndraft*\nsecret?.md\n")
+    put(tmp_path, "sub/.hermesignore", text="!*.bak\n*b.md\nz/**\n")
+    settings = {"binary_suffixes": frozenset({".png"}), "max_bytes": 5}
+    quick = rows(workspace(tmp_path), **settings)
+    assert len(quick) == 2 * len(names) + 2
+    monkeypatch.setattr(Walk, "_plain_file", lambda *_: None)
+    assert rows(workspace(tmp_path), **settings) == quick
+
+
+def test_the_configuration_says_what_is_wanted(tmp_path: Path) -> None:
+    data = {
+        "knowledgebase": {
+            "path": str(tmp_path / "kb"),
+            "indexing": {
+                "max_file_mb": 0.5,
+                "respect_gitignore": False,
+                "include_hidden": True,
+                "exclude_suffixes": ["CSV", ".log", "*.bin"],
+            },
+        }
+    }
+    settings = settings_from(from_mapping(tmp_path, data, "config.yaml"), frozenset({".png"}))
+    assert settings == WalkSettings(
+        max_bytes=524_288,
+        binary_suffixes=frozenset({".png"}),
+        exclude_suffixes=frozenset({".csv", ".log", ".bin"}),
+        include_hidden=True,
+        rule_files=(".hermesignore",),
+        excluded=frozenset({os.path.realpath(tmp_path / "kb")}),
+    )

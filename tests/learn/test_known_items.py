@@ -61,7 +61,7 @@ def test_sentences_are_plain_whole_and_held_across_line_ends(folder: Path) -> No
         ("One two three four five six seven eight.", ["One two three four five six seven eight."]),
         ("Too short a sentence.", []),
         ("It has code_in_it and so on for more than eight words.", []),
-        ("See x. The lines of this one\nare broken in two, as usual.\n", ["The lines of this one are broken in two, as usual."]),
+        ("See x. The lines of this one\nbreak in two, too.\n", ["The lines of this one break in two, too."]),
         ("A heading\n\nwith no stop at its end though it has many words", []),
         ("Paragraphs do not run on\n\nover a blank line with all of their many words.", []),
     ],
