@@ -42,7 +42,9 @@ _FENCE_END = {
 _BLANK_LINE = re.compile(r"\n[ \t]*(?=\n|\Z)")
 _CLOSING_HASHES = re.compile(r"(?:^|[ \t]+)#+$")
 _LIST_MARKER = re.compile(r"( {0,3})(?:[-+*]|\d{1,9}[.)])(?:[ \t]+(?=\S)|[ \t]*(?=\n|\Z))")
-_NO_PARAGRAPH = re.compile(r" {0,3}(?:#{1,6}(?:[ \t]|$)|>|`{3,}[^`]*$|~{3,}|(?:(?:\*[ \t]*){3,}|(?:_[ \t]*){3,}|(?:-[ \t]*){3,})$)")
+_NO_PARAGRAPH = re.compile(
+    r" {0,3}(?:#{1,6}(?:[ \t]|$)|>|`{3,}[^`]*$|~{3,}|(?:(?:\*[ \t]*){3,}|(?:_[ \t]*){3,}|(?:-[ \t]*){3,})$)"
+)
 _TABLE_RULE = re.compile(r" {0,3}\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$")
 _DEFINITION = re.compile(r" {0,3}\[[^\]\n]+\]:[ \t]*\S")
 

@@ -84,7 +84,12 @@ class _Walk:
             start, end = child.start_byte, child.end_byte
             if not child.is_named or end == start:
                 continue
-            if self.marks and data.find(b"\n", previous_end, start) < 0 and previous_end and not _ends_line(data, previous_end):
+            if (
+                self.marks
+                and data.find(b"\n", previous_end, start) < 0
+                and previous_end
+                and not _ends_line(data, previous_end)
+            ):
                 # On the line where the one before ends: a note on it, or a further statement of that line.
                 previous_end = max(previous_end, end)
                 continue
@@ -118,7 +123,9 @@ class _Walk:
         if body is not None:
             self.members(body, inside, depth + 1)
 
-    def _mark(self, start: int, name: str | None, trail: tuple[str, ...], defines: bool, scope: tuple[str, ...]) -> None:
+    def _mark(
+        self, start: int, name: str | None, trail: tuple[str, ...], defines: bool, scope: tuple[str, ...]
+    ) -> None:
         line = self.data.rfind(b"\n", 0, start) + 1
         if self.data[line:start].strip():
             line = start
@@ -191,7 +198,9 @@ _WORDS = (
     "signature static struct sub subroutine task template theorem trait type typedef union unit val var view virtual"
 )
 _MODIFIER = "abstract async data export inline local open override private protected public sealed static virtual"
-_DEFINING = "|".join(sorted(set(_WORDS.split()) - set(_MODIFIER.split()) - {"for", "let", "val", "var"}, key=len, reverse=True))
+_DEFINING = "|".join(
+    sorted(set(_WORDS.split()) - set(_MODIFIER.split()) - {"for", "let", "val", "var"}, key=len, reverse=True)
+)
 _LINE_START = re.compile(
     rf"^(?:(?P<lead>[ \t]{{0,4}})\(?(?:(?:{'|'.join(_MODIFIER.split())})[ \t]+){{0,4}}"
     rf"(?:(?i:{_DEFINING}|create[ \t]+(?:or[ \t]+replace[ \t]+)?\w+))[ \t]+"

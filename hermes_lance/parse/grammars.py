@@ -75,9 +75,7 @@ _SPECS: Mapping[str, _Spec] = {
         bodies="class_body enum_class_body",
         attached="line_comment block_comment",
     ),
-    "lua": _Spec(
-        "tree_sitter_lua", "function_declaration variable_declaration assignment_statement"
-    ),
+    "lua": _Spec("tree_sitter_lua", "function_declaration variable_declaration assignment_statement"),
     "php": _Spec(
         "tree_sitter_php",
         "namespace_definition class_declaration interface_declaration trait_declaration enum_declaration "
@@ -87,7 +85,10 @@ _SPECS: Mapping[str, _Spec] = {
         function="language_php",
     ),
     "python": _Spec(
-        "tree_sitter_python", "function_definition class_definition", "class_definition", wrappers="decorated_definition"
+        "tree_sitter_python",
+        "function_definition class_definition",
+        "class_definition",
+        wrappers="decorated_definition",
     ),
     "ruby": _Spec(
         "tree_sitter_ruby",
@@ -167,7 +168,9 @@ def grammar(language: str) -> Grammar | None:
         # One name can stand for several numbers (aliases), so all numbers are looked through.
         wanted = set(names.split())
         kinds = range(loaded.node_kind_count)
-        return frozenset(kind for kind in kinds if loaded.node_kind_is_named(kind) and loaded.node_kind_for_id(kind) in wanted)
+        return frozenset(
+            kind for kind in kinds if loaded.node_kind_is_named(kind) and loaded.node_kind_for_id(kind) in wanted
+        )
 
     return Grammar(
         loaded,

@@ -91,7 +91,9 @@ def media_type(path: str, data: bytes) -> str:
     if by_magic is None and data[:4] == b"RIFF" and data[8:12] in (b"WEBP", b"WAVE", b"AVI "):
         by_magic = "application/x-riff"
     by_name = suffixes.DOCUMENT_TYPES.get(suffix)
-    if by_magic in ("application/zip", "application/x-ole-storage") and by_name in suffixes.CONTAINERS.get(by_magic, ()):
+    if by_magic in ("application/zip", "application/x-ole-storage") and by_name in suffixes.CONTAINERS.get(
+        by_magic, ()
+    ):
         return str(by_name)
     if by_magic is not None:
         return by_magic

@@ -1,0 +1,131 @@
+"""Parser: PDF. The file is read in a worker process with limits; here its answer becomes a document.
+
+Pages are joined with a form feed. The outline of the file gives the sections; tables follow the text of their page
+as Markdown, in sections of their own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from hermes_lance.core.records import Document, Section
+from hermes_lance.parse import limits
+from hermes_lance.parse.isolate import Answer, Worker
+from hermes_lance.parse.media import Unreadable
+
+_WORKER = "hermes_lance.parse.pdf_worker"
+_TITLE_WORDS = 12
+
+
+class PdfParser:
+    """Reads PDFs in a child process; one worker is kept for all files of this parser."""
+
+    name = "pdf"
+    media_types: Sequence[str] = ("application/pdf",)
+
+    def __init__(self, *, polled_memory: bool | None = None) -> None:
+        self._worker = Worker(_WORKER, polled_memory=polled_memory)
+
+    def signature(self) -> str:
+        """Name and version."""
+        return "pdf/1"
+
+    def parse(self, data: bytes, *, path: str, media_type: str) -> Document:
+        """Text of all pages; raises `Unreadable` (`encrypted`, `needs_ocr`, `empty`, `too_large`, `parse_failed`)."""
+        if not data:
+            raise Unreadable("empty", "the file has no bytes")
+        answer = self._worker.ask({"kind": "pdf"}, data, limits.wall_seconds(0))
+        header, text = _text_of(answer)
+        pages = text.split("\f")
+        tables: list[list[Any]] = next((head["tables"] for head, _ in answer.messages if head["event"] == "tables"), [])
+        whole, page_starts, table_spans = _joined(pages, tables)
+        headings = _placed(whole, page_starts, header["outline"])
+        facts = {"title": header["title"].strip()} if header["title"].strip() else {}
+        if header["unread"]:
+            facts["pages_without_text"] = ", ".join(map(str, header["unread"][:50]))
+        if answer.died:
+            facts["tables"] = f"left out: {answer.died}"
+        return Document(
+            text=whole,
+            media_type=media_type,
+            parser=self.signature(),
+            sections=tuple(_sections(len(whole), headings, table_spans)),
+            page_starts=tuple(page_starts),
+            verbatim=False,
+            facts=facts,
+        )
+
+    def close(self) -> None:
+        """End the worker process."""
+        self._worker.close()
+
+
+def _text_of(answer: Answer) -> tuple[dict[str, Any], str]:
+    for header, body in answer.messages:
+        if header["event"] == "failed":
+            raise Unreadable(header["code"], header["detail"], failed=header["failed"])
+        if header["event"] == "text":
+            return header, body.decode("utf-8")
+    raise Unreadable("parse_failed", answer.died or "the parser gave no answer", failed=True)
+
+
+def _joined(pages: list[str], tables: list[list[Any]]) -> tuple[str, list[int], list[tuple[int, int]]]:
+    """The whole text, where each page starts, and the spans of the tables in it."""
+    parts: list[str] = []
+    starts: list[int] = []
+    spans: list[tuple[int, int]] = []
+    length = 0
+    for index, page in enumerate(pages):
+        starts.append(length)
+        parts.append(page)
+        length += len(page)
+        for table in (markdown for number, markdown in tables if number == index):
+            parts.append(f"\n\n{table}\n")
+            spans.append((length + 2, length + len(table) + 3))
+            length += len(table) + 3
+        if index + 1 < len(pages):
+            parts.append("\f")
+            length += 1
+    return "".join(parts), starts, spans
+
+
+def _placed(text: str, page_starts: list[int], outline: list[list[Any]]) -> list[tuple[int, int, str]]:
+    """(offset, level, title) of the outline's entries, rising; each at its words on its page, else where the page starts."""
+    placed: list[tuple[int, int, str]] = []
+    after = 0
+    for level, title, page in outline:
+        start = page_starts[page]
+        end = page_starts[page + 1] if page + 1 < len(page_starts) else len(text)
+        words = title.split()[:_TITLE_WORDS]
+        found = re.compile(r"\s+".join(map(re.escape, words)), re.IGNORECASE).search(text, max(start, after), end)
+        offset = found.start() if found else max(start, after)
+        if offset >= after:
+            placed.append((offset, int(level), title))
+            after = found.end() if found else offset
+    return placed
+
+
+def _sections(length: int, headings: list[tuple[int, int, str]], tables: list[tuple[int, int]]) -> list[Section]:
+    """Sections that tile the text: from entry to entry of the outline, tables apart. None where there is neither."""
+    if not headings and not tables:
+        return []
+    starts: dict[int, tuple[str, ...]] = {0: ()}
+    trail: list[tuple[int, str]] = []
+    for offset, level, title in headings:
+        while trail and trail[-1][0] >= level:
+            trail.pop()
+        trail.append((level, title))
+        starts[offset] = tuple(name for _, name in trail)
+    borders = sorted({*starts, length, *(place for span in tables for place in span)})
+    inside = {start for start, _ in tables}
+    sections: list[Section] = []
+    current: tuple[str, ...] = ()
+    table_end = 0
+    for start, end in zip(borders, borders[1:], strict=False):
+        current = starts.get(start, current)
+        if start in inside:
+            table_end = next(stop for begin, stop in tables if begin == start)
+        sections.append(Section(start, end, current, "table" if start < table_end else "page"))
+    return sections
