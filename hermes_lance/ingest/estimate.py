@@ -25,7 +25,11 @@ BYTES_PER_VECTOR = 900
 VECTORS_PER_SECOND = {"minilm": 60, "builtin_hash": 6_000}
 OTHER_VECTORS_PER_SECOND = 20
 START_SECONDS = 1.5
-INDEX_BYTES_PER_TEXT_BYTE = 2.2
+INDEX_BYTES_PER_TEXT_BYTE = 2.5
+"""Text, lexical index and tables, without vectors."""
+BYTES_OF_A_VECTOR = {"minilm": 384 * 4, "builtin_hash": 1024 * 4}
+"""Two copies in half precision: the table, and the file that queries read."""
+OTHER_BYTES_OF_A_VECTOR = 768 * 4
 TEXT_SHARE = {".pdf": 0.1, ".docx": 0.2, ".pptx": 0.05, ".xlsx": 0.5, ".epub": 0.6, ".odt": 0.2}
 """Text in a byte of such a file."""
 FOLDERS = 8
@@ -96,9 +100,10 @@ def estimate(
             )
     if result.to_read:
         rate = VECTORS_PER_SECOND.get(config.embedder, OTHER_VECTORS_PER_SECOND)
-        embedding = text_bytes / BYTES_PER_VECTOR / rate
-        result.seconds = round(START_SECONDS + text_bytes / TEXT_BYTES_PER_SECOND + embedding, 1)
-        result.index_bytes = int(text_bytes * INDEX_BYTES_PER_TEXT_BYTE)
+        vectors = text_bytes / BYTES_PER_VECTOR
+        result.seconds = round(START_SECONDS + text_bytes / TEXT_BYTES_PER_SECOND + vectors / rate, 1)
+        of_a_vector = BYTES_OF_A_VECTOR.get(config.embedder, OTHER_BYTES_OF_A_VECTOR)
+        result.index_bytes = int(text_bytes * INDEX_BYTES_PER_TEXT_BYTE + vectors * of_a_vector)
     counts = result.files
     counts.seen = counts.added + counts.changed + counts.moved + counts.unchanged + counts.skipped + counts.failed
     return result

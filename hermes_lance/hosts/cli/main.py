@@ -29,6 +29,8 @@ COMMANDS = {
     "doctor": (f"{_CLI}.care:doctor", "What is wrong, and the remedy."),
     "generations": (f"{_CLI}.care:generations", "Published states: list, gc."),
     "export": (f"{_CLI}.export:export", "A whole table as parquet, arrow, csv or jsonl."),
+    "evaluate": (f"{_CLI}.evaluate:evaluate", "How good the answers are: beir, known-items."),
+    "bench": (f"{_CLI}.bench:bench", "How fast a folder is indexed and asked: index, query."),
     "workspace": (f"{_CLI}.workspace:workspace", "The folders that are indexed, and their files."),
 }
 

@@ -1,0 +1,184 @@
+"""`hermes-lance bench …`: how fast a folder is indexed and asked, on this machine, with the settings of the home."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from hermes_lance.core.errors import UsageError
+from hermes_lance.hosts.cli.groups import LazyGroup
+from hermes_lance.hosts.cli.interrupt import interruptible
+from hermes_lance.hosts.cli.invocation import Invocation, pass_invocation
+from hermes_lance.hosts.cli.progress import Bar
+from hermes_lance.hosts.cli.throwaway import existing_folder, throwaway
+from hermes_lance.hosts.output import amount, shown, size_words
+
+if TYPE_CHECKING:
+    from hermes_lance.library import Library
+
+COLD_RUNS = 3
+
+
+@click.group("bench", cls=LazyGroup)
+def bench() -> None:
+    """Measure speed and size. The index of the home is not touched."""
+
+
+@bench.command("index")
+@click.argument("folder", metavar="DIR")
+@pass_invocation
+def index(invocation: Invocation, folder: str) -> None:
+    """Index DIR from nothing, again unchanged, and once more with one new file beside it."""
+    place = existing_folder(folder)
+    with (
+        interruptible(invocation),
+        Bar(invocation.console, wanted=not invocation.json) as bar,
+        throwaway(invocation) as temporary,
+    ):
+        beside = temporary.folder / "beside"
+        beside.mkdir()
+        library = temporary.library(place, beside)
+        report, built = measured(lambda: library.index(progress=bar.progress))
+        _, unchanged = measured(library.index)
+        (beside / "new.md").write_text("# A new file\n\nIt holds the word quintessence.\n", encoding="utf-8")
+        _, one_file = measured(library.index)
+        state = library.status(files=True)
+    indexed = [row for row in state["files_detail"] if row["state"] == "indexed"]
+    result = {
+        "folder": os.fspath(place),
+        "files": len(indexed) - 1,
+        "bytes": sum(row["bytes"] for row in indexed),
+        "chunks": report.chunks.total,
+        "embedder": report.embedder,
+        "build": built,
+        "unchanged": unchanged,
+        "one_file": one_file,
+        "size_bytes": state["size_bytes"],
+        "max_rss_bytes": _most_memory(),
+    }
+    if invocation.json:
+        invocation.document(**result)
+        return
+    console = invocation.console
+    what = f"{amount(len(indexed) - 1, 'file')}, {size_words(result['bytes'])}"
+    console.paragraph(f"{shown(os.fspath(place))}: {what}, {amount(report.chunks.total, 'passage')}")
+    console.line()
+    steps = (("build", built), ("unchanged", unchanged), ("one new file", one_file))
+    rows = [[name, f"{step['seconds']:.2f}", f"{step['cpu_seconds']:.2f}"] for name, step in steps]
+    console.table(["step", "seconds", "CPU seconds"], rows, right=(1, 2))
+    console.line()
+    memory = result["max_rss_bytes"]
+    held = "" if memory is None else f", memory at most {size_words(memory)}"
+    console.line(f"Index {size_words(result['size_bytes'])}{held}.")
+
+
+@bench.command("query")
+@click.argument("folder", metavar="DIR")
+@click.option("--count", type=click.IntRange(1), default=100, show_default=True, help="Names, and sentences, to ask.")
+@pass_invocation
+def query(invocation: Invocation, folder: str, count: int) -> None:
+    """Index DIR, then ask for names and sentences in it: warm in one process, and cold in a process for each."""
+    from hermes_lance.learn.known_items import draw
+
+    place = existing_folder(folder)
+    questions = [item.query for item in draw(place, count=count)]
+    if not questions:
+        raise UsageError(f"{shown(os.fspath(place))}: holds no text to ask for", hint="Name a folder with documents.")
+    with (
+        interruptible(invocation),
+        Bar(invocation.console, wanted=not invocation.json) as bar,
+        throwaway(invocation) as temporary,
+    ):
+        library = temporary.library(place)
+        report = library.index(progress=bar.progress)
+        modes = {}
+        for mode in ("lexical", "hybrid"):
+            warm = _warm(library, questions, mode)
+            modes[mode] = {**warm, **_cold(invocation, library.dataset, questions[0], mode)}
+    if invocation.json:
+        invocation.document(
+            folder=os.fspath(place),
+            chunks=report.chunks.total,
+            queries=len(questions),
+            embedder=report.embedder,
+            modes=modes,
+        )
+        return
+    console = invocation.console
+    console.line(f"{amount(len(questions), 'question')} to {amount(report.chunks.total, 'passage')}")
+    console.line()
+    names = ("p50_ms", "p95_ms", "cold_seconds", "cold_cpu_seconds")
+    rows = [[mode, *(f"{found[name]:.2f}" for name in names)] for mode, found in modes.items()]
+    console.table(["mode", "p50 ms", "p95 ms", "cold s", "cold CPU s"], rows, right=(1, 2, 3, 4))
+
+
+def measured(work: Callable[[], Any]) -> tuple[Any, dict[str, float]]:
+    """What `work` returns, its wall time and its CPU time with that of its children."""
+    wall, cpu = time.monotonic(), _cpu_seconds()
+    result = work()
+    return result, {
+        "seconds": round(time.monotonic() - wall, 3),
+        "cpu_seconds": round(_cpu_seconds() - cpu, 3),
+    }
+
+
+def _cpu_seconds() -> float:
+    """Of this process and of its children that have ended; of this process alone where the system cannot tell."""
+    try:
+        import resource
+    except ImportError:
+        return time.process_time()
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime + one.ru_stime for one in used)
+
+
+def _most_memory() -> int | None:
+    """The most bytes of memory this process has held; none where the system cannot tell."""
+    try:
+        import resource
+    except ImportError:
+        return None
+    # The kernel counts in kilobytes on Linux, in bytes on macOS.
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+
+
+def _warm(library: Library, questions: Sequence[str], mode: str) -> dict[str, float]:
+    library.search(questions[0], mode=mode)
+    times = []
+    for question in questions:
+        began = time.perf_counter()
+        library.search(question, mode=mode)
+        times.append(1000 * (time.perf_counter() - began))
+    times.sort()
+    return {"p50_ms": round(times[len(times) // 2], 3), "p95_ms": round(times[int(len(times) * 0.95)], 3)}
+
+
+def _cold(invocation: Invocation, dataset: Path, question: str, mode: str) -> dict[str, float]:
+    """The best of a few runs of the command line itself, from process start to exit."""
+    command = [
+        sys.executable,
+        "-m",
+        "hermes_lance",
+        "search",
+        "--dataset",
+        os.fspath(dataset),
+        "--mode",
+        mode,
+        "--json",
+    ]
+    for option, value in (("--home", invocation.home), ("--config", invocation.config)):
+        command += [option, value] if value else []
+    runs = []
+    for _ in range(COLD_RUNS):
+        done, used = measured(lambda: subprocess.run([*command, "--", question], capture_output=True, check=False))
+        if done.returncode != 0:
+            raise UsageError(f"a search in a new process ended with status {done.returncode}", hint="See `doctor`.")
+        runs.append(used)
+    return {f"cold_{name}": min(run[name] for run in runs) for name in ("seconds", "cpu_seconds")}
