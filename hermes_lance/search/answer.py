@@ -59,7 +59,10 @@ def answer(
     trace.note("dense", f"{len(legs.dense)} rows", asked=legs.dense_asked)
     method = query.fusion or settings.fusion
     weight = _weight(query, settings, embedder if legs.dense_asked else None)
-    ranking = fuse.fused(legs.lexical, legs.dense, method=method, weight=weight, verbatim=legs.verbatim)
+    literal = _literal(query, legs.verbatim, snapshot)
+    ranking = fuse.fused(
+        legs.lexical, legs.dense, method=method, weight=weight, verbatim=legs.verbatim, literal=literal
+    )
     trace.note("fuse", f"{len(ranking)} rows", method=method, dense_weight=weight)
     page, has_more, dropped = _page(query, _in_stable_order(ranking, snapshot), snapshot, settings, freshness, display)
     if dropped:
@@ -87,9 +90,17 @@ def _weight(query: Query, settings: Settings, embedder: Callable[[], Embedder] |
     return fuse.dense_weight(own, outside)
 
 
+def _literal(query: Query, verbatim: Sequence[int], snapshot: Snapshot) -> list[int]:
+    """Of the rows that hold the question's words in order, those that hold its characters, blanks aside."""
+    if len(verbatim) < 2:
+        return []
+    wanted = " ".join(query.text.split())
+    return [serial for serial in verbatim if wanted in " ".join(snapshot.text.row(serial).text.split())]
+
+
 def _in_stable_order(ranking: Sequence[Fused], snapshot: Snapshot) -> Iterator[tuple[Fused, ChunkRow]]:
     """The ranking with its rows; equal scores by the row's id, so that history does not show."""
-    for _, group in groupby(ranking, key=lambda one: (one.verbatim, one.score)):
+    for _, group in groupby(ranking, key=lambda one: (one.tier, one.score)):
         rows = [(one, snapshot.text.row(one.serial)) for one in group]
         yield from sorted(rows, key=lambda pair: pair[1].id) if len(rows) > 1 else rows
 

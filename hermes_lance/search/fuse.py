@@ -29,7 +29,8 @@ class Fused:
     dense: float | None
     lexical_rank: int | None
     dense_rank: int | None
-    verbatim: bool = False
+    tier: int = 0
+    """2: holds the very characters of the question; 1: its words in order; 0: neither."""
 
 
 def zscores(ranking: Ranking) -> dict[int, float]:
@@ -65,13 +66,14 @@ def fused(
     method: str = "zscore",
     weight: float = 0.5,
     verbatim: Collection[int] = (),
+    literal: Collection[int] = (),
 ) -> list[Fused]:
     """One ranking of all rows of both legs, best first; equal scores by row.
 
     `weight` is that of the dense leg (RRF takes both legs alike). A row that one leg lacks gets that leg's minimum
     (nothing with RRF). An empty leg says nothing and the other counts in full.
-    Rows in `verbatim` come before all others, in fused order; those that
-    neither leg found are left out.
+    Rows in `verbatim` come before all others, in fused order, and of these
+    the ones in `literal` (the very characters, not just the words) first; rows that neither leg found are left out.
     """
     scale = {"zscore": zscores, "convex": minmax, "rrf": reciprocal_ranks}[method]
     scaled = [scale(lexical), scale(dense)]
@@ -80,7 +82,7 @@ def fused(
     floors = [0.0 if method == "rrf" or not values else min(values.values()) for values in scaled]
     raw = [dict(lexical), dict(dense)]
     ranks = [{row: rank for rank, (row, _) in enumerate(leg, start=1)} for leg in (lexical, dense)]
-    first = set(verbatim)
+    tiers = dict.fromkeys(verbatim, 1) | {row: 2 for row in literal if row in set(verbatim)}
     rows = dict.fromkeys([*raw[0], *raw[1]])
     found = [
         Fused(
@@ -92,11 +94,11 @@ def fused(
             dense=raw[1].get(row),
             lexical_rank=ranks[0].get(row),
             dense_rank=ranks[1].get(row),
-            verbatim=row in first,
+            tier=tiers.get(row, 0),
         )
         for row in rows
     ]
-    return sorted(found, key=lambda one: (not one.verbatim, -one.score, one.serial))
+    return sorted(found, key=lambda one: (-one.tier, -one.score, one.serial))
 
 
 def dense_weight(own: float, share_outside: float) -> float:
