@@ -127,7 +127,7 @@ _WORDS = frozenset(
 """What follows a secret-like name in prose, type annotations and defaults."""
 
 _PLACEHOLDER = re.compile(
-    r"(?i)\A(?:<[^>]{0,80}>.*|\$\{?[\w.\-:]*\}?|\$\(.*|\$\{\{.*|\{\{.*|\{[\w.\[\]'\"!:]{0,60}\}|%[\w()]{1,40}%?s?|[*.•x_\-…]{2,}"
+    r"(?i)\A(?:<[a-z/].*|\$\{?[\w.\-:]*\}?|\$\(.*|\$\{\{.*|\{\{.*|\{[\w.\[\]'\"!:]{0,60}\}|%[\w()]{1,40}%?s?|[*.•x_\-…]{2,}"
     r"|\[?redacted\]?|«.*|your[_\- ].*|\[your.*|enc\[.*|!vault.*|[|>][+\-]?|\\[nrt\"'].*)\Z",
     re.DOTALL,
 )

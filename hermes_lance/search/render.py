@@ -120,14 +120,14 @@ def without_hidden_characters(text: str) -> str:
 # -- delimiters ---------------------------------------------------------------------------------------------------
 
 _DELIMITERS = ("workspace source", "end of workspace source", "source note", "system note")
-_GAP = r"[\W_]{0,6}+"
+_GAP = r"(?:[^\w\]]|_){0,6}+"
 """What a reader looks over between two letters: blanks, dots, joiners, combining marks."""
 _FORGED = re.compile(
     rf"[\[【〔〖「『⟦《〈](?={_GAP}(?:{'|'.join(_GAP.join(one.replace(' ', '')) for one in _DELIMITERS)}))"
 )
 _LOOK_ALIKE = str.maketrans("аеорсухкмтнѕіјԁԛԝαεορυκιντ", "aeopcyxkmthsijdqwaeopukivt")
 _TEMPLATE_TOKENS = re.compile(
-    r"<(?=[|｜][\w▁ .\-/]{1,60}[|｜]>|/?(?:start_of_turn|end_of_turn|tool_calls?|tool_response|think)>|<?/?SYS>>)"
+    r"<(?=[|｜][\w▁.\-/]{1,60}[|｜]>|/?(?:start_of_turn|end_of_turn|tool_calls?|tool_response|think)>|<?/?SYS>>)"
 )
 _INSTRUCTION_TOKENS = re.compile(r"\[(?=/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS)\])")
 
