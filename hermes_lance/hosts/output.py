@@ -10,7 +10,6 @@ import json
 import math
 import os
 import re
-import shutil
 import sys
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence, Set
@@ -167,7 +166,7 @@ class Console:
         self.err = sys.stderr
         wanted = colour and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
         self.colour = wanted and is_terminal(self.out)
-        self.width = max(_NARROWEST, min(COLUMNS, shutil.get_terminal_size((COLUMNS, 24)).columns))
+        self.width = max(_NARROWEST, min(COLUMNS, _terminal_columns(self.out)))
 
     def line(self, text: str = "") -> None:
         """A line of the result. The caller has made its parts harmless with `shown`."""
@@ -266,6 +265,17 @@ def is_terminal(stream: TextIO | None) -> bool:
         return stream is not None and stream.isatty()
     except ValueError:  # closed
         return False
+
+
+def _terminal_columns(stream: TextIO | None) -> int:
+    """Columns of the terminal behind a stream; as many as we use where there is none."""
+    if not is_terminal(stream):
+        return COLUMNS
+    assert stream is not None
+    try:
+        return os.get_terminal_size(stream.fileno()).columns or COLUMNS
+    except (OSError, ValueError):
+        return COLUMNS
 
 
 def _write(stream: TextIO | None, text: str) -> None:

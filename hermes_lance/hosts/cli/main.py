@@ -72,11 +72,13 @@ def run(arguments: Sequence[str]) -> int:
 
 def _run(arguments: Sequence[str], invocation: Invocation) -> int:
     try:
-        result = cli.main(list(arguments), prog_name="hermes-lance", obj=invocation, standalone_mode=False)
+        # Not `cli.main`, which has its own words for a stop and for a broken pipe.
+        with cli.make_context("hermes-lance", list(arguments), obj=invocation) as context:
+            result = cli.invoke(context)
         return result if isinstance(result, int) else 0
-    except (BrokenPipeError, click.exceptions.Exit) as ending:
-        if isinstance(ending, BrokenPipeError):
-            raise
+    except BrokenPipeError:
+        raise
+    except click.exceptions.Exit as ending:
         return ending.exit_code
     except (KeyboardInterrupt, click.Abort):
         from hermes_lance.hosts.cli.interrupt import stopped
