@@ -63,8 +63,9 @@ _STRONG = (
 )
 _WEAK = (
     r"token|secret|credentials?|(?<=[_.\-])auth"
-    r"|(?:api|app|access|secret|private|signing|encryption|decryption|ssh|consumer|master|account|shared|storage|auth"
-    r"|session|client|service|webhook|license|licence|subscription|deploy|admin|root|hmac|aes|rsa)[_\-. ]?key"
+    r"|(?:api|access|secret|private|signing|encryption|ssh)[_\-. ]?key"
+    r"|(?:app|decryption|consumer|master|account|shared|storage|auth|session|client|service|webhook|license|licence"
+    r"|subscription|deploy|admin|root|hmac|aes|rsa)[_\-.]?key"
 )
 _NAME = rf"(?P<word>(?P<strong>{_STRONG})|{_WEAK})(?P<tail>[A-Za-z0-9_\-.]{{0,40}}+)"
 _VALUE = (
@@ -135,6 +136,7 @@ _EXPRESSION = re.compile(
     r"(?:[A-Za-z_]\w{0,60}(?:\.[A-Za-z_]\w{0,60}){0,6}[(\[]|(?:[a-z_]+|secrets|vars)\.[A-Za-z_.]+\Z|[({\[]|&?[A-Za-z_]+::)"
 )
 """A call, an index or an attribute: code that fetches the value and does not show it."""
+_CALL = re.compile(r"[A-Za-z_]\w{0,60}(?:\.[A-Za-z_]\w{0,60}){0,6}\(.*\)\Z", re.DOTALL)
 
 
 def redact(text: str) -> str:
@@ -233,7 +235,7 @@ def _user_info(found: re.Match[str]) -> str:
 
 def _authorization(found: re.Match[str]) -> str:
     head, scheme, value = found.groups()
-    plain_word = not scheme and not re.search(r"[\d_\-]", value)
+    plain_word = not re.search(r"[\d_\-+/=]|\B[A-Z]", value) and (not scheme or len(value) < 16)
     if _harmless(value) or value.lower() in _WORDS or plain_word or _EXPRESSION.match(value):
         return found[0]
     if scheme and scheme.strip().lower() not in {"bearer", "basic", "token", "digest", "apikey", "negotiate", "key"}:
@@ -243,9 +245,8 @@ def _authorization(found: re.Match[str]) -> str:
 
 def _scheme(found: re.Match[str]) -> str:
     value = found[3]
-    plain = value.isalpha() and (value.islower() or value.istitle())
-    words = re.fullmatch(r"[a-z]+(?:[-_.][a-z]+)*\.?", value)
-    return found[0] if plain or words or _harmless(value) else f"{found[1]}{found[2]}{MASK}"
+    words = re.fullmatch(r"[A-Za-z][a-z]*(?:[-_./][A-Za-z][a-z]*)*\.?", value)
+    return found[0] if words or _harmless(value) else f"{found[1]}{found[2]}{MASK}"
 
 
 def _if_random(found: re.Match[str]) -> str:
@@ -255,10 +256,10 @@ def _if_random(found: re.Match[str]) -> str:
 def _pair(found: re.Match[str]) -> str:
     raw = found["value"]
     quoted = raw[0] in "\"'`"
-    value = raw[1:-1] if quoted else raw.rstrip(",;.)]}")
-    if not value or _harmless(value) or _speaks_of_it(found, value):
+    value = raw[1:-1] if quoted else raw.rstrip(",;:.)]}")
+    if not re.search(r"\w", value) or value.startswith("--") or _harmless(value) or _speaks_of_it(found, value):
         return found[0]
-    if not quoted and _is_prose_or_code(found, value):
+    if _is_named(found, value) if quoted else _is_prose_or_code(found, raw, value):
         return found[0]
     at = found.start("value") - found.start() + (1 if quoted else 0)
     whole = found[0]
@@ -275,17 +276,34 @@ def _speaks_of_it(found: re.Match[str], value: str) -> bool:
     return longer_word or any(part.lower() in _LOCATORS for part in parts if part)
 
 
-def _is_prose_or_code(found: re.Match[str], value: str) -> bool:
+def _is_named(found: re.Match[str], value: str) -> bool:
+    """A quoted value that names the secret, is compared with it, is code, or is too short to be one."""
+    if found["strong"]:
+        return bool(_CALL.match(value))
+    compared = found["sep"].strip() == "==" and not looks_random(value)
+    return compared or len(value) < 3 or _letters(value) == _letters(found["word"]) or bool(_CALL.match(value))
+
+
+def _repeats(found: re.Match[str], value: str) -> bool:
+    """`token=args.token` and `token_value=token_value` hand a value on."""
+    name = found["word"]
+    return _letters(value).endswith((_letters(name), _letters(name + (found.groupdict().get("tail") or ""))))
+
+
+def _letters(text: str) -> str:
+    return re.sub(r"[\W_]", "", text).lower()
+
+
+def _is_prose_or_code(found: re.Match[str], raw: str, value: str) -> bool:
     """An unquoted value that is a word of prose, a type, or an expression that fetches the secret."""
-    if value.lower() in _WORDS or _EXPRESSION.match(value):
+    if value.lower() in _WORDS or _EXPRESSION.match(value) or _repeats(found, value):
         return True
-    name = re.sub(r"[\W_]", "", found["word"]).lower()
-    if re.sub(r"[\W_]", "", value).lower().endswith(name):
-        return True
-    if not re.fullmatch(r"[^\W\d_]+(?:[_\-][^\W\d_]+)*", value):
-        return not found["strong"] and bool(re.fullmatch(r"\d{1,7}(?:\.\d+)?|0x[0-9a-f]{1,8}", value))
+    strong, separator = found["strong"], found["sep"]
+    if not re.fullmatch(r"[^\W\d_]+(?:[_\-/][^\W\d_]+)*|_[a-z_]+", value):
+        return not strong and bool(re.fullmatch(r"\d{1,7}(?:\.\d+)?|0x[0-9a-f]{1,8}", value))
     rest = found.string[found.end() : found.end() + 200].split("\n", 1)[0].strip(" \t\"'`,;.)]}")
-    if not found["strong"]:
-        setting = not rest and not found["sep"].startswith((" ", "\t")) and len(value) >= 8
-        return not setting and not (value.isupper() and len(value) > 15)
-    return found["sep"].strip() not in {"=", ":="} and bool(rest)
+    if strong:
+        return separator.strip() not in {"=", ":="} and bool(rest)
+    # `api_key: value` is a setting; `api_key = variable`, `"api_key": variable,` and `api_key=variable)` are code.
+    code = rest or separator.startswith((" ", "\t")) or (found.groupdict().get("close") or "") or raw != value
+    return (bool(code) or len(value) < 8) and not (value.isupper() and len(value) > 15)
