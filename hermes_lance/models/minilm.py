@@ -143,7 +143,8 @@ class MiniLmEmbedder:
         if self._session is None:
             with self._loading:
                 if self._session is None:
-                    self._session = _session(self._read("model.onnx"))
+                    self._read("model.onnx")
+                    self._session = _session(self._folder / "model.onnx")
         return self._session, tokenizer
 
     def _stat(self, name: str) -> int:
@@ -191,17 +192,17 @@ def _tokenizer(data: bytes) -> Any:
     return Tokenizer.from_str(data.decode("utf-8"))
 
 
-def _session(data: bytes) -> Any:
+def _session(file: Path) -> Any:
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
     # Parallel work comes from our threads; a pool inside the session gains nothing and spins while idle.
     options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1
-    options.enable_cpu_mem_arena = False  # Same speed, and memory is given back after the longest text.
     options.log_severity_level = 3
     try:
-        return onnxruntime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
+        # From the file, not from its bytes: these would stay in memory beside the parsed model.
+        return onnxruntime.InferenceSession(str(file), options, providers=["CPUExecutionProvider"])
     except Exception as error:
         raise ModelUnavailable(
             f"embedder minilm: onnxruntime {onnxruntime.__version__} cannot load the model ({error})", hint=REMEDY
