@@ -18,6 +18,7 @@ from hermes_lance.core.errors import ConfigError
 
 DEFAULT_PARSERS: Mapping[str, str] = {
     "text/markdown": "markdown",
+    "text/html": "html",
     "application/pdf": "pdf",
     "text/*": "builtin_text",
 }

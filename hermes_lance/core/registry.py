@@ -18,6 +18,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
     "parsers": {
         "builtin_text": "hermes_lance.parse.plain:PlainParser",
         "markdown": "hermes_lance.parse.markdown:MarkdownParser",
+        "html": "hermes_lance.parse.web:HtmlParser",
         "pdf": "hermes_lance.parse.pdf:PdfParser",
     },
     "chunkers": {

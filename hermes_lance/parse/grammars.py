@@ -30,7 +30,10 @@ class _Spec:
     function: str = "language"
 
 
-_C = "function_definition declaration type_definition struct_specifier union_specifier enum_specifier preproc_function_def"
+_C = (
+    "function_definition declaration type_definition struct_specifier union_specifier enum_specifier "
+    "preproc_function_def"
+)
 _C_BLOCKS = "preproc_ifdef preproc_if preproc_else preproc_elif linkage_specification"
 _JS = (
     "function_declaration generator_function_declaration class_declaration method_definition lexical_declaration "
@@ -97,8 +100,8 @@ _SPECS: Mapping[str, _Spec] = {
     ),
     "rust": _Spec(
         "tree_sitter_rust",
-        "function_item function_signature_item struct_item enum_item union_item trait_item impl_item mod_item type_item "
-        "macro_definition const_item static_item",
+        "function_item function_signature_item struct_item enum_item union_item trait_item impl_item mod_item "
+        "type_item macro_definition const_item static_item",
         "trait_item impl_item mod_item",
         attached="line_comment block_comment attribute_item",
     ),

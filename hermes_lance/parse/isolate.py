@@ -20,7 +20,7 @@ import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import IO, Any
 
 from hermes_lance.parse import limits
 
@@ -33,7 +33,7 @@ _PASSED_ON = (
 )  # fmt: skip
 
 
-def write_message(stream: BinaryIO, header: Mapping[str, Any], body: bytes = b"") -> None:
+def write_message(stream: IO[bytes], header: Mapping[str, Any], body: bytes = b"") -> None:
     """Send one message."""
     head = json.dumps(header).encode("ascii")
     stream.write(_LENGTHS.pack(len(head), len(body)) + head)
@@ -41,7 +41,7 @@ def write_message(stream: BinaryIO, header: Mapping[str, Any], body: bytes = b""
     stream.flush()
 
 
-def read_message(stream: BinaryIO) -> tuple[dict[str, Any], bytes] | None:
+def read_message(stream: IO[bytes]) -> tuple[dict[str, Any], bytes] | None:
     """The next message, or None when the other side is gone."""
     lengths = stream.read(_LENGTHS.size)
     if len(lengths) < _LENGTHS.size:

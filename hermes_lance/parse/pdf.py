@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 from hermes_lance.core.records import Document, Section
@@ -92,7 +93,7 @@ def _joined(pages: list[str], tables: list[list[Any]]) -> tuple[str, list[int], 
 
 
 def _placed(text: str, page_starts: list[int], outline: list[list[Any]]) -> list[tuple[int, int, str]]:
-    """(offset, level, title) of the outline's entries, rising; each at its words on its page, else where the page starts."""
+    """(offset, level, title) of the outline's entries, rising; each at its words on its page, else at the page."""
     placed: list[tuple[int, int, str]] = []
     after = 0
     for level, title, page in outline:
@@ -123,7 +124,7 @@ def _sections(length: int, headings: list[tuple[int, int, str]], tables: list[tu
     sections: list[Section] = []
     current: tuple[str, ...] = ()
     table_end = 0
-    for start, end in zip(borders, borders[1:], strict=False):
+    for start, end in pairwise(borders):
         current = starts.get(start, current)
         if start in inside:
             table_end = next(stop for begin, stop in tables if begin == start)

@@ -65,7 +65,15 @@ def _with_pdfium(pypdfium2: Any, data: bytes, opened: Callable[[int], None]) -> 
         found = PdfText([], title=document.get_metadata_dict().get("Title", ""))
         total = 0
         for index in range(count):
-            page = document[index]
+            try:
+                page = document[index]
+            except pypdfium2.PdfiumError:
+                if index + 1 == count and len(found.unread_pages) == index:
+                    raise
+                # One page that cannot be loaded costs itself only.
+                found.pages.append("")
+                found.unread_pages.append(index + 1)
+                continue
             try:
                 text = _page_text(page)
                 total += len(text)

@@ -195,7 +195,7 @@ BINARY_SUFFIXES: Mapping[str, str] = _spread(
         "pictures": "png jpg jpeg gif webp bmp ico tif tiff heic heif avif psd xcf svg eps raw cr2 nef icns",
         "sound": "mp3 wav ogg oga flac aac m4a opus wma mid midi",
         "films": "mp4 mov avi mkv webm m4v mpg mpeg wmv flv",
-        "archives": "zip gz tgz tar xz txz bz2 tbz 7z rar zst lz4 lzma jar war ear whl egg deb rpm apk dmg iso cab cpio",
+        "archives": "zip gz tgz tar xz txz bz2 tbz 7z rar zst lz4 lzma jar war ear whl egg deb rpm apk dmg iso cab",
         "programs": "exe dll so dylib a o obj lib ko elf wasm pyc pyo class dex sys msi nar pdb",
         "fonts": "woff woff2 ttf otf eot pfb",
         "databases": "sqlite sqlite3 db mdb accdb lance parquet arrow feather orc avro h5 hdf5 npy npz rdb ldb sst",

@@ -42,7 +42,7 @@ class SymbolsChunker:
         return f"symbols/1:{self.target_tokens}:{self.overlap_tokens}"
 
     def chunker_label(self, document: Document) -> str:
-        """`symbols/1:<language>` where a grammar cut it, `symbols/1:lines` where line shapes did, `:window` if minified."""
+        """`symbols/1:<language>` where a grammar cut it, `…:lines` where line shapes did, `…:window` if minified."""
         return f"symbols/1:{self._cut(document)[0]}"
 
     def pieces(self, document: Document) -> list[Piece]:

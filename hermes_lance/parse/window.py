@@ -89,7 +89,8 @@ class Cutter:
             empty = self.text.rfind(self._empty_line, low, place)
             cut = empty + len(self._empty_line) if empty >= 0 else -1
             if self._pages:
-                cut = max(cut, self.text.rfind("\f", low, place) + 1)
+                # A page ends anywhere, so it is worth a cut only where the passage is well filled.
+                cut = max(cut, self.text.rfind("\f", low + (high - low) // 3, place) + 1)
             if cut <= low:
                 return None
             block = self._block_at(cut)
@@ -115,7 +116,7 @@ class Cutter:
         return block[0] if block is not None and block[0] > low and self.fits(*block) else None
 
     def _lines_back(self, low: int, high: int) -> list[int]:
-        starts = []
+        starts: list[int] = []
         place = high
         while len(starts) < _LOOK_BACK_LINES:
             place = self.text.rfind(self._line, low, place)
@@ -139,11 +140,10 @@ class Cutter:
         return starts[0] if starts else None
 
     def _sentence(self, low: int, high: int) -> int | None:
-        last = None
-        for last in _SENTENCE_END.finditer(self.text, max(low, high - _LOOK_BACK_CHARS), high):
-            pass
-        if last is None:
+        ends = list(_SENTENCE_END.finditer(self.text, max(low, high - _LOOK_BACK_CHARS), high))
+        if not ends:
             return None
+        last = ends[-1]
         return last.end() + 1 if self.text[last.end() : last.end() + 1] in {" ", "\t", "\n"} else last.end()
 
     def _unbroken(self, position: int, cut: int) -> int:
