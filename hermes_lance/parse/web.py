@@ -15,11 +15,14 @@ from hermes_lance.parse.plain import decoded
 _NEVER = "script, style, noscript, template, svg, iframe, object, canvas, button, select, [hidden]"
 _FURNITURE = "nav, footer, [role=navigation], [role=contentinfo]"
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
-_BLOCKS = frozenset(
-    "address article aside blockquote body dd details dialog div dl dt fieldset figcaption figure footer form header "
-    "hgroup hr li main menu nav ol p pre section summary table tbody tfoot thead tr ul caption".split()
-)
-_SPACED = frozenset("p pre table ul ol dl blockquote section article figure details".split()) | _HEADINGS.keys()
+_BLOCKS = frozenset({
+    "address", "article", "aside", "blockquote", "body", "caption", "dd", "details", "dialog", "div", "dl", "dt",
+    "fieldset", "figcaption", "figure", "footer", "form", "header", "hgroup", "hr", "li", "main", "menu", "nav", "ol",
+    "p", "pre", "section", "summary", "table", "tbody", "tfoot", "thead", "tr", "ul",
+})  # fmt: skip
+_SPACED = _HEADINGS.keys() | {
+    "article", "blockquote", "details", "dl", "figure", "ol", "p", "pre", "section", "table", "ul",
+}  # fmt: skip
 _META_CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?([A-Za-z0-9_.:-]{2,40})", re.IGNORECASE)
 _MAX_DEPTH = 1_000
 _NESTING = re.compile(
