@@ -1,15 +1,21 @@
-"""Small honest stand-ins for tests, ours and those of plugin authors: rows, files, an embedder without weights."""
+"""Small honest stand-ins for tests, ours and those of plugin authors: rows, files, an embedder without weights.
+
+`contents_of` reads a whole generation from each of its stores, so that two datasets can be compared.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from hermes_lance.core import ids
+from hermes_lance.core import ids, schema
 from hermes_lance.core.records import ChunkRow, KnownFile
 
 if TYPE_CHECKING:
     from hermes_lance.core.contracts import Vectors
+    from hermes_lance.store.snapshot import Snapshot
 
 
 def known_file(path: str, *, chunks: int = 0, state: str = "indexed", root: str = "workspace") -> KnownFile:
@@ -96,3 +102,99 @@ class WordCountEmbedder:
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Words."""
         return [len(text.split()) for text in texts]
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """What a generation holds, without what depends on history (serials, runs, moments)."""
+
+    files: dict[str, dict[str, Any]]
+    """Source id to the record of the file."""
+    rows: dict[str, ChunkRow]
+    """Row id to the passage."""
+    vectors: dict[str, dict[str, bytes]]
+    """Row id to the vectors (float16 bytes) of a passage by text key; passages without vectors are absent."""
+    space: str
+    """Signature of the embedder whose vectors answer queries."""
+
+
+def contents_of(dataset: Path) -> Contents:
+    """The current generation, read from every store of it. `AssertionError` where two stores disagree, a key occurs
+    twice, or a row has only a part of its vectors."""
+    from hermes_lance.store.snapshot import open_snapshot
+    from hermes_lance.store.tables import Tables
+
+    snapshot = open_snapshot(dataset)
+    versions = {name: entry["version"] for name, entry in snapshot.manifest.tables.items()}
+    tables = Tables(dataset)
+    rows = _rows_agreed_on(snapshot, tables, versions)
+    files = {key: replace(known, run="", indexed_at=None) for key, known in snapshot.files.all().items()}
+    stored = [
+        KnownFile(**{**record, "run": "", "indexed_at": None})
+        for batch in tables.read("sources", schema.load("sources").names, version=versions["sources"])
+        for record in batch.to_pylist()
+    ]
+    assert len(stored) == len(files), "a file is stored twice, or lost"
+    assert {one.id: one for one in stored} == files, "the records of files differ between Lance and the side file"
+    chunks_of: dict[str, int] = dict.fromkeys(files, 0)
+    for row in rows.values():
+        chunks_of[row.source_id] += 1
+    assert chunks_of == {key: known.chunks for key, known in files.items()}, "files with too many or too few passages"
+    active = snapshot.manifest.space.get("active") or {}
+    vectors = _vectors_agreed_on(snapshot, tables, versions, active.get("table"), rows)
+    records = {key: asdict(known) for key, known in files.items()}
+    return Contents(records, rows, vectors, str(active.get("signature", "")))
+
+
+def _rows_agreed_on(snapshot: Snapshot, tables: Any, versions: dict[str, int]) -> dict[str, ChunkRow]:
+    by_serial = {serial: segment.row(index) for serial, segment, index in snapshot.text.living()}
+    rows = {row.id: row for row in by_serial.values()}
+    assert len(rows) == len(by_serial), "a passage is twice in the side files"
+    indexed = list(snapshot.lexical.ids())
+    assert len(indexed) == len(dict(indexed)) == snapshot.lexical.count(), "a passage is twice in Tantivy"
+    assert dict(indexed) == {serial: row.id for serial, row in by_serial.items()}, "Tantivy and side files differ"
+    names = [name for name in schema.load("chunks").names if name != "text_sha"]
+    stored = [
+        _chunk_row(record)
+        for batch in tables.read("chunks", names, version=versions["chunks"])
+        for record in batch.to_pylist()
+    ]
+    assert len(stored) == len(rows), "a passage is stored twice, or lost"
+    assert {row.id: row for row in stored} == rows, "the passages differ between Lance and the side files"
+    return rows
+
+
+def _chunk_row(record: dict[str, Any]) -> ChunkRow:
+    lists = {name: tuple(record[name]) for name in ("section", "embed_keys", "flags")}
+    return ChunkRow(**{**record, **lists, "run": ""})
+
+
+def _vectors_agreed_on(
+    snapshot: Snapshot, tables: Any, versions: dict[str, int], table: str | None, rows: dict[str, ChunkRow]
+) -> dict[str, dict[str, bytes]]:
+    found: dict[str, dict[str, bytes]] = {}
+    for serial, key, vector in _living_vectors(snapshot):
+        of_row = found.setdefault(snapshot.text.row(serial).id, {})
+        assert key not in of_row, f"row {serial} has a vector twice"
+        of_row[key] = vector
+    for row_id, of_row in found.items():
+        assert of_row.keys() == set(rows[row_id].embed_keys), f"row {row_id} has other vectors than its text asks for"
+    if not found:
+        return found
+    assert table is not None
+    stored: dict[str, bytes] = {}
+    for batch in tables.read(table, ["key", "vector"], version=versions[table]):
+        for key, vector in zip(batch.column("key").to_pylist(), batch.column("vector"), strict=True):
+            assert key not in stored, "a vector is stored twice"
+            stored[key] = vector.values.to_numpy(zero_copy_only=False).tobytes()
+    for of_row in found.values():
+        for key, vector in of_row.items():
+            assert stored.get(key) == vector, "a vector differs between Lance and the side files"
+    return found
+
+
+def _living_vectors(snapshot: Snapshot) -> Iterator[tuple[int, str, bytes]]:
+    for segment in snapshot.vectors.segments:
+        for at, serial in enumerate(segment.serials.tolist()):
+            if serial not in snapshot.dead:
+                yield serial, segment.key(at), segment.matrix[at].tobytes()

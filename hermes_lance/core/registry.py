@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
+from functools import cache
 from importlib import metadata
 from typing import Any
 
@@ -44,14 +45,22 @@ def normal(category: str, name: str) -> str:
 
 def names(category: str) -> list[str]:
     """Every name that can be chosen in a category, sorted."""
-    extra = {point.name for point in metadata.entry_points(group=f"hermes_lance.{category}")}
+    extra = {point.name for point in _added(category)}
     return sorted(set(BUILT_IN.get(category, {})) | extra)
+
+
+@cache
+def _added(category: str) -> tuple[metadata.EntryPoint, ...]:
+    """Entry points of other packages. Looked up once: it reads a file of every installed package."""
+    return tuple(metadata.entry_points(group=f"hermes_lance.{category}"))
 
 
 def plugin_class(category: str, name: str) -> Any:
     """The class behind a name; imports its module."""
     name = normal(category, name)
-    for point in metadata.entry_points(group=f"hermes_lance.{category}", name=name):
+    for point in _added(category):
+        if point.name != name:
+            continue
         try:
             return point.load()
         except Exception as error:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from hermes_lance.core import ids
 from hermes_lance.core.config import Config
-from hermes_lance.core.errors import Cancelled
+from hermes_lance.core.errors import Cancelled, DiskFull
 from hermes_lance.core.names import printable
 from hermes_lance.core.records import IndexReport, Root
 from hermes_lance.ingest import vectors
@@ -70,6 +70,7 @@ class Build:
     tally: Tally = field(init=False)
     _reader: Reader | None = None
     _tables: Tables | None = None
+    _fingerprints: Mapping[str, str] | None = None
     _run: str = field(default_factory=ids.unique_name)
     _started: float = field(default_factory=time.monotonic)
 
@@ -133,6 +134,8 @@ class Build:
 
     def _write(self, planned_on: Manifest | None, plan: Plan) -> Manifest | None:
         self._tables = Tables(self.dataset)
+        # First, so that what an interrupted run left takes no room from this one.
+        compact.retain(self.dataset)
         base, done = recover.recover(self.dataset, self._tables)
         if done in {"rolled back", "rolled forward"}:
             self.tally.warn(f"an interrupted run was {done}")
@@ -144,9 +147,16 @@ class Build:
         base = self._write_text(base, plan)
         if base is not None and self.embed:
             base = self._write_vectors(base)
-        if base is not None:
+        return self._tidied(base) if base is not None else None
+
+    def _tidied(self, base: Manifest) -> Manifest:
+        """Upkeep after the work is done: it may wait for room, the files may not."""
+        assert self._tables is not None
+        try:
             base = compact.tidy(self.dataset, self._tables, base)
-            compact.retain(self.dataset)
+        except DiskFull as error:
+            self.tally.warn(f"upkeep was put off: {error}")
+        compact.retain(self.dataset)
         return base
 
     def _facts(self, base: Manifest | None) -> Facts:
@@ -155,7 +165,9 @@ class Build:
             {"key": root.key, "label": root.label, "path": printable(str(root.path))[0], "recursive": root.recursive}
             for root in self.roots
         ]
-        return Facts(self.fingerprints(), space, self.settings, roots)
+        if self._fingerprints is None:
+            self._fingerprints = self.fingerprints()
+        return Facts(self._fingerprints, space, self.settings, roots)
 
     def _own_space(self) -> dict[str, object]:
         model = self.embedder()
@@ -169,24 +181,29 @@ class Build:
         changes = [item for item in plan.items if item.change != "unchanged"]
         reading = sum(item.change in TO_READ or item.change == "moved" for item in changes)
         done = 0
-        for known in plan.removed:
-            work = work or self._begin(base)
-            work.drop_file(known.id)
-        for item in changes:
-            if self.cancelled():
-                if work is not None:
-                    self._publish_text(work, base)
-                raise Cancelled(f"stopped after {done} of {reading} files; what was read is kept")
-            work = work or self._begin(base)
-            if item.change in TO_READ or item.change == "moved":
-                done += 1
-                self.progress("read", done, reading, item.file.display_path)
-            applier.apply(item, work)
-            if self._full_enough(work, began):
-                base, work, began = self._publish_text(work, base), None, time.monotonic()
-        if work is None and base is None:
-            work = self._begin(base)
-        return self._publish_text(work, base) if work is not None else base
+        try:
+            for known in plan.removed:
+                work = work or self._begin(base)
+                work.drop_file(known.id)
+            for item in changes:
+                if self.cancelled():
+                    if work is not None:
+                        self._publish_text(work, base)
+                    raise Cancelled(f"stopped after {done} of {reading} files; what was read is kept")
+                work = work or self._begin(base)
+                if item.change in TO_READ or item.change == "moved":
+                    done += 1
+                    self.progress("read", done, reading, item.file.display_path)
+                applier.apply(item, work)
+                if self._full_enough(work, began):
+                    base, work, began = self._publish_text(work, base), None, time.monotonic()
+            if work is None and base is None:
+                work = self._begin(base)
+            return self._publish_text(work, base) if work is not None else base
+        except BaseException:
+            if work is not None:
+                work.abandon()
+            raise
 
     def _begin(self, base: Manifest | None) -> Publication:
         assert self._tables is not None
@@ -226,6 +243,9 @@ class Build:
         else:
             if self._space_differs(base):
                 line.space = self._own_space()
+            elif base.space.get("building"):
+                # Back to the embedder whose vectors are served: the other space is no longer wanted.
+                line.space = {"active": base.space["active"], "building": None}
             stored = VectorRows(side, base.vector_segments, text.dead)
             waiting = vectors.rows_without_vectors(text, stored)
             if waiting:
@@ -249,10 +269,10 @@ class Build:
         if step.over():
             return
         line.space = {"active": own, "building": None}
-        work = line.begin()
-        work.start_vectors_anew()
-        vectors.serve_stored(work, waiting, text, self._tables, own["table"], step)
-        line.finish(work)
+        with line.begin() as work:
+            work.start_vectors_anew()
+            vectors.serve_stored(work, waiting, text, self._tables, own["table"], step)
+            line.finish(work)
 
     # -- report ------------------------------------------------------------------------------------------------
 

@@ -93,27 +93,29 @@ def fill(
     in_table = table in tables.names()
     work: Publication | None = None
     published_at = time.monotonic()
-    for batch in _batches(waiting, text):
-        stop = step.cancelled() or step.over()
-        if (
-            work is not None
-            and not work.empty
-            and (stop or time.monotonic() - published_at > SECONDS_BETWEEN_PUBLICATIONS)
-        ):
+    try:
+        for batch in _batches(waiting, text):
+            stop = step.cancelled() or step.over()
+            waited = time.monotonic() - published_at > SECONDS_BETWEEN_PUBLICATIONS
+            if work is not None and not work.empty and (stop or waited):
+                finish(work)
+                work, published_at = None, time.monotonic()
+                in_table = True
+            if step.cancelled():
+                raise Cancelled(f"stopped with {done} of {len(waiting)} passages embedded; they are kept")
+            if stop:
+                return computed
+            if work is None:
+                work = begin()
+            computed += _one_batch(batch, work, tables, table if in_table else None, embedder, step, serve=serve)
+            done += len(batch)
+            step.progress(done, len(waiting))
+        if work is not None and not work.empty:
             finish(work)
-            work, published_at = None, time.monotonic()
-            in_table = True
-        if step.cancelled():
-            raise Cancelled(f"stopped with {done} of {len(waiting)} passages embedded; they are kept")
-        if stop:
-            return computed
-        if work is None:
-            work = begin()
-        computed += _one_batch(batch, work, tables, table if in_table else None, embedder, step, serve=serve)
-        done += len(batch)
-        step.progress(done, len(waiting))
-    if work is not None and not work.empty:
-        finish(work)
+    except BaseException:
+        if work is not None:
+            work.abandon()
+        raise
     return computed
 
 

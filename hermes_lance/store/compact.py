@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from hermes_lance.core import ids
-from hermes_lance.core.errors import GenerationMissing
+from hermes_lance.core.errors import DatasetMissing, GenerationMissing
 from hermes_lance.store import failpoints
 from hermes_lance.store import manifest as manifests
 from hermes_lance.store.durable import disk_errors, link_or_copy, link_tree, make_private
 from hermes_lance.store.manifest import Manifest
-from hermes_lance.store.publish import publish_manifest, write_intent
+from hermes_lance.store.pointer import publish_manifest, table_step, write_intent
 from hermes_lance.store.rows import DeadRows, TextRows, TextSegmentWriter, as_mapping
 from hermes_lance.store.tables import Tables
 from hermes_lance.store.vectors import VectorRows, write_vectors
@@ -47,7 +47,7 @@ def retain(dataset: Path, keep: int = KEPT_GENERATIONS) -> Removed:
     Also sweeps what interrupted runs left behind, so it runs only while no publication is under way.
     """
     removed = Removed()
-    published = manifests.current_id(dataset)
+    published = _published_id(dataset)
     known = [one for one in manifests.known_generations(dataset) if one <= published]
     stray = [one for one in manifests.known_generations(dataset) if one > published]
     for generation in known[:-keep] + stray:
@@ -67,6 +67,14 @@ def retain(dataset: Path, keep: int = KEPT_GENERATIONS) -> Removed:
         path.unlink()
     failpoints.reach("retention")
     return removed
+
+
+def _published_id(dataset: Path) -> str:
+    """The current generation; before the first one an id below all others, so that nothing counts as published."""
+    try:
+        return manifests.current_id(dataset)
+    except DatasetMissing:
+        return ""
 
 
 def _named_files(dataset: Path, generations: list[str]) -> tuple[set[str], set[str]]:
@@ -93,26 +101,42 @@ def tidy(dataset: Path, tables: Tables, base: Manifest, *, force: bool = False) 
     if lance:
         heads = {name: tables.head(name) for name in lance}
         # The rows stay what they are at every version, so an interruption is finished by publishing the newest.
-        write_intent(dataset, manifest.id, "upkeep", base, heads, heads)
+        write_intent(dataset, manifest, base, heads, heads)
+        failpoints.reach("intent")
         for name in lance:
             tables.compact(name)
+            failpoints.reach(table_step(name))
             manifest.tables[name] = {
                 "version": tables.head(name),
                 "rows": tables.rows(name),
                 "compacted": tables.head(name),
             }
-    side = dataset / manifests.SIDE
-    if text:
-        _merge_text(side, base, manifest)
-    if vectors:
-        _merge_vectors(side, base, manifest)
-    if text and vectors:
-        manifest.dead = None
+    _merge_side_files(dataset / manifests.SIDE, base, manifest, text=text, vectors=vectors)
     publish_manifest(dataset, manifest)
     for name in lance:
         tables.clean(name, GRACE_SECONDS)
+        failpoints.reach("cleaned")
     retain(dataset)
     return manifest
+
+
+def _merge_side_files(side: Path, base: Manifest, manifest: Manifest, *, text: bool, vectors: bool) -> None:
+    """Writes the merged segments into the manifest; nothing stays behind when that fails."""
+    made: list[Path] = []
+    try:
+        if text:
+            made.append(side / f"{ids.unique_name()}.text")
+            manifest.text_segments = [_merged_text(side, base, made[-1])]
+        if vectors:
+            made.append(side / f"{ids.unique_name()}.vectors")
+            manifest.vector_segments = _merged_vectors(side, base, made[-1])
+        if text and vectors:
+            manifest.dead = None
+        failpoints.reach("side")
+    except BaseException:
+        for path in made:
+            path.unlink(missing_ok=True)
+        raise
 
 
 def _same_rows(base: Manifest, note: str) -> Manifest:
@@ -132,32 +156,31 @@ def _too_dead(base: Manifest) -> bool:
     return base.dead is not None and base.dead["rows"] > MOST_DEAD_SHARE * rows
 
 
-def _merge_text(side: Path, base: Manifest, manifest: Manifest) -> None:
+def _merged_text(side: Path, base: Manifest, path: Path) -> dict[str, Any]:
     """All living rows into one segment, in order of their serials."""
     rows = TextRows(side, base.text_segments, DeadRows.read(side, base.dead))
-    writer = TextSegmentWriter(side / f"{ids.unique_name()}.text")
+    writer = TextSegmentWriter(path)
     for serial, segment, index in rows.living():
         writer.add(as_mapping(segment.row(index)), serial)
-    manifest.text_segments = [writer.close()]
+    return writer.close()
 
 
-def _merge_vectors(side: Path, base: Manifest, manifest: Manifest) -> None:
+def _merged_vectors(side: Path, base: Manifest, path: Path) -> list[dict[str, Any]]:
     """All vectors of living rows into one segment."""
     import numpy as np
 
     dead = DeadRows.read(side, base.dead)
     rows = VectorRows(side, base.vector_segments, dead)
     if not rows.segments:
-        manifest.vector_segments = []
-        return
+        return []
     keep = [~np.isin(segment.serials, dead.array()) for segment in rows.segments]
     keys: list[str] = []
     for segment, mask in zip(rows.segments, keep, strict=True):
         keys.extend(segment.key(at) for at in np.flatnonzero(mask).tolist())
     pairs = list(zip(rows.segments, keep, strict=True))
-    manifest.vector_segments = [
+    return [
         write_vectors(
-            side / f"{ids.unique_name()}.vectors",
+            path,
             np.concatenate([segment.matrix[mask] for segment, mask in pairs]),
             np.concatenate([segment.serials[mask] for segment, mask in pairs]),
             np.concatenate([segment.sources[mask] for segment, mask in pairs]),

@@ -10,6 +10,7 @@ import os
 
 VARIABLE = "HERMES_LANCE_FAILPOINT"
 NAMES = (
+    "restored",
     "start",
     "intent",
     "vectors",
@@ -23,9 +24,11 @@ NAMES = (
     "manifest",
     "pointer",
     "intent-removed",
+    "cleaned",
     "retention",
 )
-"""In the order in which a publication reaches them; each is the moment after the step of that name."""
+"""In the order in which a run reaches them; each is the moment after the step of that name. Only recovery restores
+tables, only upkeep cleans them; upkeep shares the names of the tables that it compacts."""
 
 
 class FailpointReached(RuntimeError):

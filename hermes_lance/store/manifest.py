@@ -102,7 +102,7 @@ def current_id(dataset: Path) -> str:
     try:
         text = path.read_text(encoding="ascii").strip()
     except FileNotFoundError:
-        if any((dataset / GENERATIONS).glob("*.json")):
+        if any((dataset / GENERATIONS).glob("*.json")) and not _first_one_under_way(dataset):
             raise DatasetDamaged(f"{path}: missing, though generations are there") from None
         raise DatasetMissing(f"{dataset}: nothing is indexed here yet") from None
     except (UnicodeDecodeError, OSError) as error:
@@ -110,6 +110,26 @@ def current_id(dataset: Path) -> str:
     if not text.isdigit():
         raise DatasetDamaged(f"{path}: holds {text[:40]!r} instead of a generation")
     return text
+
+
+def read_intent(dataset: Path) -> dict[str, Any] | None:
+    """What a run that is under way, or was interrupted, is about to publish; none when there is no such run."""
+    path = dataset / INTENT
+    try:
+        intent = json.loads(path.read_bytes())
+        if not {"generation", "base", "heads", "target", "facts"} <= intent.keys():
+            raise ValueError("keys are missing")
+    except FileNotFoundError:
+        return None
+    except (ValueError, AttributeError) as error:
+        raise DatasetDamaged(f"{path}: not readable ({error})") from error
+    return dict(intent)
+
+
+def _first_one_under_way(dataset: Path) -> bool:
+    """A kill between the very first manifest and the pointer leaves a generation that was never published."""
+    intent = read_intent(dataset)
+    return intent is not None and intent["base"] is None
 
 
 def current(dataset: Path) -> Manifest:

@@ -6,21 +6,24 @@ last the pointer. What a kill between any two of these leaves is described in do
 
 from __future__ import annotations
 
-import json
+import contextlib
+import shutil
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
 
 from hermes_lance.core import ids, schema
-from hermes_lance.core.errors import DatasetDamaged
+from hermes_lance.core.errors import DatasetDamaged, HermesLanceError
 from hermes_lance.core.records import ChunkRow, KnownFile
 from hermes_lance.store import failpoints, lexical, lexical_files
 from hermes_lance.store import manifest as manifests
-from hermes_lance.store.durable import disk_errors, make_private, sync_filesystem, write_atomic
+from hermes_lance.store.durable import disk_errors, make_private
 from hermes_lance.store.files import FilesState, write_files
 from hermes_lance.store.manifest import Manifest
+from hermes_lance.store.pointer import publish_manifest, table_step, write_intent
 from hermes_lance.store.rows import DeadRows, TextRows, TextSegmentWriter, as_mapping, source_hash
 from hermes_lance.store.tables import Tables, vector_table
 from hermes_lance.store.vectors import VectorRows, write_vectors
@@ -55,7 +58,8 @@ class Publication:
     """Gathers changes on top of a generation and publishes them. Only under the writer lock, after recovery.
 
     `put_file` replaces everything known of a file; `put_state` changes its record and keeps its passages;
-    `drop_file` forgets it. Nothing is visible before `commit` returns; `abandon` leaves the dataset as it was.
+    `drop_file` forgets it. Nothing is visible before `commit` returns. A `with` block removes what was gathered when an
+    error ends it; what was committed to the tables by then is left to recovery.
     """
 
     def __init__(self, dataset: Path, tables: Tables, base: Manifest | None, run: str, facts: Facts) -> None:
@@ -74,6 +78,8 @@ class Publication:
         self._lexical_folder: Path | None = None
         self._fresh_vectors = False
         self._after = base
+        self._made: list[Path] | None = []
+        """Files and folders that no generation names yet; none once they have been handed to one."""
         self.text_bytes = 0
         self.written: list[tuple[int, ChunkRow]] = []
         """Serial and row of everything put so far."""
@@ -96,7 +102,7 @@ class Publication:
 
     def _put_row(self, row: ChunkRow) -> None:
         if self._segment is None:
-            self._segment = TextSegmentWriter(self.side / f"{ids.unique_name()}.text")
+            self._segment = TextSegmentWriter(self._new_side_file("text"))
         serial, self.serial = self.serial, self.serial + 1
         values = as_mapping(row)
         self._segment.add(values, serial)
@@ -143,14 +149,25 @@ class Publication:
         """The new Tantivy folder, a clone of the published one, opened at the first change."""
         if self._lexical is None:
             name = ids.unique_name()
-            folder = make_private(self.dataset / manifests.LEXICAL / name)
-            if self.base is not None:
-                old = self.dataset / manifests.LEXICAL / self.base.lexical["folder"]
-                lexical_files.clone(old / "chunks", folder / "chunks")
-            self._lexical_folder = folder
+            folder = self.dataset / manifests.LEXICAL / name
+            self._note_made(folder)
             with disk_errors(str(folder)):
+                make_private(folder)
+                if self.base is not None:
+                    old = self.dataset / manifests.LEXICAL / self.base.lexical["folder"]
+                    lexical_files.clone(old / "chunks", folder / "chunks")
                 self._lexical = lexical.LexicalWriter(folder / "chunks")
+            self._lexical_folder = folder
         return self._lexical
+
+    def _new_side_file(self, suffix: str) -> Path:
+        path = self.side / f"{ids.unique_name()}.{suffix}"
+        self._note_made(path)
+        return path
+
+    def _note_made(self, path: Path) -> None:
+        assert self._made is not None, "a publication is committed once"
+        self._made.append(path)
 
     @property
     def empty(self) -> bool:
@@ -165,44 +182,66 @@ class Publication:
         changes = self._table_changes()
         heads = {name: self.tables.head(name) for name, _ in changes}
         manifest = self._new_manifest(note)
-        write_intent(
-            self.dataset, manifest.id, self.run, self.base, {name: head + 1 for name, head in heads.items()}, heads
-        )
+        write_intent(self.dataset, manifest, self.base, {name: head + 1 for name, head in heads.items()}, heads)
         failpoints.reach("intent")
         for name, act in changes:
             act()
-            failpoints.reach("vectors" if name.startswith("vectors_") else name)
+            failpoints.reach(table_step(name))
         versions = {name: self.tables.head(name) for name, _ in changes}
         for name, head in heads.items():
             if versions[name] != head + 1:
                 raise DatasetDamaged(f"table {name}: version {versions[name]} after one commit on {head}")
         for name in FIXED_TABLES:
             manifest.tables.setdefault(name, {"version": self.tables.head(name), "rows": 0})
-        for name, version in versions.items():
-            manifest.tables[name] = {"version": version, "rows": self.tables.rows(name)}
+        self._note_tables(manifest, versions)
         return self._finish(manifest)
 
     def commit_without_tables(self, versions: Mapping[str, int], note: str = "") -> Manifest:
         """Publishes the side files and Tantivy alone, over table versions that are already there (recovery)."""
         manifest = self._new_manifest(note)
-        for name, version in versions.items():
-            manifest.tables[name] = {"version": version, "rows": self.tables.rows(name)}
+        self._note_tables(manifest, versions)
         return self._finish(manifest)
+
+    def _note_tables(self, manifest: Manifest, versions: Mapping[str, int]) -> None:
+        for name, version in versions.items():
+            # The version of the last compaction stays: upkeep counts commits from it.
+            before = manifest.tables.get(name, {})
+            manifest.tables[name] = {**before, "version": version, "rows": self.tables.rows(name)}
 
     def _finish(self, manifest: Manifest) -> Manifest:
         self._write_lexical(manifest)
         failpoints.reach("lexical")
         self._write_side(manifest)
         failpoints.reach("side")
+        # From here on the files belong to the generation, even if an error hides whether the pointer has moved.
+        self._made = None
         publish_manifest(self.dataset, manifest)
         return manifest
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if error is not None:
+            self.abandon()
+
     def abandon(self) -> None:
-        """Closes and removes what was gathered."""
+        """Closes and removes what was gathered: a full disk gets its room back. The error that led here is the one to
+        report, so another one of closing a half-written index is not raised."""
+        if self._made is None:
+            return
         if self._segment is not None:
             self._segment.discard()
         if self._lexical is not None:
-            self._lexical.close()
+            with contextlib.suppress(HermesLanceError):
+                self._lexical.close()
+        for path in self._made:
+            if path.is_dir():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink(missing_ok=True)
 
     def _table_changes(self) -> list[tuple[str, Any]]:
         """Table name and the one commit that it needs, in the order of publication."""
@@ -210,7 +249,9 @@ class Publication:
             self.tables.ensure(name)
         changes: list[tuple[str, Any]] = []
         if self._vectors.new_keys:
-            space = self.facts.space.get("building") or self.facts.space["active"]
+            # Vectors that answer queries are those of the active space, whatever else is being filled.
+            building = self.facts.space.get("building") if not self._vectors.serials else None
+            space = building or self.facts.space["active"]
             name = space["table"]
             self.tables.ensure(name, space["dimensions"])
             rows = self._vector_rows()
@@ -283,13 +324,13 @@ class Publication:
         died = base_text.serials_of(list(self._replaced)) if self._replaced else []
         if died:
             self.dead.update(died)
-            manifest.dead = DeadRows(self.dead).write(self.side / f"{ids.unique_name()}.dead")
+            manifest.dead = DeadRows(self.dead).write(self._new_side_file("dead"))
         if self._segment is not None:
             manifest.text_segments.append(self._segment.close())
         if self._vectors.serials:
             manifest.vector_segments.append(self._write_vectors())
         if self._states or self._dropped or manifest.files is None:
-            manifest.files = write_files(self.side / f"{ids.unique_name()}.files", self.known.values())
+            manifest.files = write_files(self._new_side_file("files"), self.known.values())
         manifest.totals = self._totals(manifest)
 
     def _write_vectors(self) -> dict[str, Any]:
@@ -297,7 +338,7 @@ class Publication:
 
         kept = self._vectors
         return write_vectors(
-            self.side / f"{ids.unique_name()}.vectors",
+            self._new_side_file("vectors"),
             np.stack(kept.rows).astype(np.float16),
             np.array(kept.serials, dtype=np.uint64),
             np.array(kept.sources, dtype=np.uint64),
@@ -323,32 +364,6 @@ def embedded_rows(side: Path, manifest: Manifest, dead: Iterable[int]) -> int:
     gone = DeadRows(dead)
     have: npt.NDArray[np.uint64] = np.unique(VectorRows(side, manifest.vector_segments, gone).serials())
     return int(len(have) - (np.isin(have, gone.array()).sum() if len(gone) else 0))
-
-
-def publish_manifest(dataset: Path, manifest: Manifest) -> None:
-    """Flushes everything, then makes the generation the current one."""
-    sync_filesystem(dataset)
-    failpoints.reach("sync")
-    manifests.write_manifest(dataset, manifest)
-    failpoints.reach("manifest")
-    manifests.move_pointer(dataset, manifest.id)
-    failpoints.reach("pointer")
-    (dataset / manifests.INTENT).unlink(missing_ok=True)
-    failpoints.reach("intent-removed")
-
-
-def write_intent(
-    dataset: Path, generation: str, run: str, base: Manifest | None, target: Mapping[str, int], heads: Mapping[str, int]
-) -> None:
-    """Notes what is about to be committed, so that an interruption can be finished or undone."""
-    body = {
-        "generation": generation,
-        "run": run,
-        "base": base.id if base else None,
-        "heads": dict(heads),
-        "target": dict(target),
-    }
-    write_atomic(dataset / manifests.INTENT, json.dumps(body).encode())
 
 
 def now() -> str:

@@ -7,18 +7,19 @@ since they are keyed by content and harm nobody. Lance is the truth throughout; 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
 from hermes_lance.core import ids, schema
 from hermes_lance.core.errors import DatasetDamaged
 from hermes_lance.core.records import ChunkRow, KnownFile
+from hermes_lance.store import failpoints
 from hermes_lance.store import manifest as manifests
 from hermes_lance.store.manifest import Manifest
-from hermes_lance.store.publish import FIXED_TABLES, Facts, Publication, publish_manifest
+from hermes_lance.store.pointer import publish_manifest
+from hermes_lance.store.publish import FIXED_TABLES, Facts, Publication, now
 from hermes_lance.store.rows import DeadRows, TextRows
 from hermes_lance.store.tables import VECTOR_PREFIX, Tables, any_of
 
@@ -33,30 +34,28 @@ def facts_of(manifest: Manifest | None) -> Facts:
 def recover(dataset: Path, tables: Tables) -> tuple[Manifest | None, str]:
     """The published generation after tidying, and what was done: clean, finished, rolled back or rolled forward."""
     base = manifests.current_or_none(dataset)
-    intent = _read_intent(dataset)
+    intent = manifests.read_intent(dataset)
     if intent is None:
-        return base, "clean"
+        return _without_intent(dataset, tables, base)
     if base is not None and base.id == intent["generation"]:
         (dataset / manifests.INTENT).unlink()
         return base, "finished"
     heads = {name: tables.head(name) for name in intent["target"] if name in tables.names()}
     reached = all(heads.get(name, 0) >= version for name, version in intent["target"].items())
     if reached:
-        return _roll_forward(dataset, tables, base), "rolled forward"
+        return _roll_forward(dataset, tables, base, intent["facts"]), "rolled forward"
     return _roll_back(dataset, tables, base, intent["heads"]), "rolled back"
 
 
-def _read_intent(dataset: Path) -> dict[str, Any] | None:
-    path = dataset / manifests.INTENT
-    try:
-        intent = json.loads(path.read_bytes())
-        if not {"generation", "heads", "target"} <= intent.keys():
-            raise ValueError("keys are missing")
-    except FileNotFoundError:
-        return None
-    except (ValueError, AttributeError) as error:
-        raise DatasetDamaged(f"{path}: not readable ({error})") from error
-    return dict(intent)
+def _without_intent(dataset: Path, tables: Tables, base: Manifest | None) -> tuple[Manifest | None, str]:
+    """Tables that are ahead of the pointer though no run was noted: what was published counts."""
+    published = {name: base.tables[name]["version"] for name in FIXED_TABLES if name in base.tables} if base else {}
+    lost = sorted(published.keys() - set(tables.names()))
+    if lost:
+        raise DatasetDamaged(f"{tables.folder}: table {lost[0]} is missing", hint="Build into a fresh --home.")
+    if all(tables.head(name) == version for name, version in published.items()):
+        return base, "clean"
+    return _roll_back(dataset, tables, base, published), "rolled back"
 
 
 def _roll_back(dataset: Path, tables: Tables, base: Manifest | None, heads: dict[str, int]) -> Manifest | None:
@@ -66,6 +65,7 @@ def _roll_back(dataset: Path, tables: Tables, base: Manifest | None, heads: dict
             continue
         if tables.head(name) != version:
             tables.restore(name, version)
+            failpoints.reach("restored")
             changed = True
     if base is not None and changed:
         base = republish(dataset, tables, base, note="rolled back an interrupted run")
@@ -77,17 +77,22 @@ def republish(dataset: Path, tables: Tables, base: Manifest, note: str) -> Manif
     """The same rows under new table versions: a generation that differs from its parent in these alone."""
     manifest = Manifest(**{item.name: getattr(base, item.name) for item in fields(Manifest)})
     manifest.id, manifest.parent, manifest.note, manifest.tags = manifests.next_id(base), base.id, note, []
+    manifest.published_at = now()
     manifest.tables = {
-        name: {"version": tables.head(name), "rows": tables.rows(name)}
-        for name in base.tables
+        name: {**entry, "version": tables.head(name), "rows": tables.rows(name)}
+        for name, entry in base.tables.items()
         if name in tables.names()
     }
     publish_manifest(dataset, manifest)
     return manifest
 
 
-def _roll_forward(dataset: Path, tables: Tables, base: Manifest | None) -> Manifest:
-    return rebuild(dataset, tables, base, note="finished an interrupted run")
+def _roll_forward(dataset: Path, tables: Tables, base: Manifest | None, noted: dict[str, Any]) -> Manifest:
+    facts = Facts(**noted)
+    if base is not None:
+        # The vectors that are served are those of the base, so its space stays; the next build goes on from there.
+        facts = replace(facts, space=base.space)
+    return rebuild(dataset, tables, base, facts=facts, note="finished an interrupted run")
 
 
 def rebuild(
@@ -109,14 +114,24 @@ def rebuild(
     missing = [name for name in FIXED_TABLES if name not in tables.names()]
     if missing:
         raise DatasetDamaged(f"{tables.folder}: table {missing[0]} is missing", hint="Build into a fresh --home.")
-    work = Publication(dataset, tables, base, ids.unique_name(), facts or facts_of(base))
-    if base is None:
-        work.known = {}
-        work.follow(newer_than)
+    with Publication(dataset, tables, base, ids.unique_name(), facts or facts_of(base)) as work:
+        if base is None:
+            work.known = {}
+            work.follow(newer_than)
+        _put_what_differs(work, tables, base, progress)
+        versions = {name: tables.head(name) for name in tables.names()}
+        return work.commit_without_tables(versions, note)
+
+
+def _put_what_differs(
+    work: Publication, tables: Tables, base: Manifest | None, progress: Callable[[int, int], None] | None
+) -> None:
     states = _states(tables)
     stored = _row_ids(tables)
-    before = _published_ids(dataset, base)
+    before = _published_ids(work.dataset, base)
     changed = {source for source in stored.keys() | before.keys() if stored.get(source) != before.get(source)}
+    # Passages keep their ids when only their place in the file changes, and the place is in the side files too.
+    changed |= {source for source, state in states.items() if _read_again(state, work.known.get(source))}
     for source in sorted(set(work.known) - set(states)):
         work.drop_file(source)
     for position, source in enumerate(sorted(changed & states.keys())):
@@ -126,8 +141,12 @@ def rebuild(
     for source, state in states.items():
         if source not in changed and work.known.get(source) != state:
             work.put_state(state)
-    versions = {name: tables.head(name) for name in tables.names()}
-    return work.commit_without_tables(versions, note)
+
+
+def _read_again(state: KnownFile, before: KnownFile | None) -> bool:
+    if before is None:
+        return state.chunks > 0
+    return (state.sha256, state.pieces_signature) != (before.sha256, before.pieces_signature)
 
 
 def _states(tables: Tables) -> dict[str, KnownFile]:

@@ -6,6 +6,7 @@ needs neither numpy nor pyarrow: `cast` gives plain memory views. `array` gives 
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import mmap
@@ -105,8 +106,10 @@ class SegmentWriter:
 
     def discard(self) -> None:
         """Closes and removes an unfinished file."""
-        self._file.close()
         self.path.unlink(missing_ok=True)
+        # The rest of the buffer need not reach a disk that may be full.
+        with contextlib.suppress(OSError):
+            self._file.close()
 
 
 class Segment:

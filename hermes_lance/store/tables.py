@@ -34,6 +34,11 @@ def vector_table(space: str) -> str:
     return f"{VECTOR_PREFIX}{space}"
 
 
+def _begun(folder: Path) -> bool:
+    """A kill while a table is made leaves a folder without any version; it is no table yet."""
+    return any((folder / "_versions").glob("*.manifest"))
+
+
 class Tables:
     """The tables of one dataset, opened late and kept open."""
 
@@ -55,11 +60,11 @@ class Tables:
 
     def names(self) -> list[str]:
         """Tables on disk; costs no import."""
-        return sorted(path.name.removesuffix(".lance") for path in self.folder.glob("*.lance"))
+        return sorted(path.name.removesuffix(".lance") for path in self.folder.glob("*.lance") if _begun(path))
 
     def ensure(self, name: str, dimensions: int | None = None) -> None:
         """Makes an empty table where there is none."""
-        if name in self._open or (self.folder / f"{name}.lance").exists():
+        if name in self._open or _begun(self.folder / f"{name}.lance"):
             return
         kind = "vectors" if name.startswith(VECTOR_PREFIX) else name
         with disk_errors(str(self.folder)):

@@ -1,0 +1,184 @@
+"""A run is stopped after every single step. Readers see the state before or after it, and the next run ends as a clean
+build would.
+"""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass, field
+
+import pytest
+
+from hermes_lance.core.errors import DatasetMissing
+from hermes_lance.ingest import pipeline
+from hermes_lance.store import failpoints
+from hermes_lance.store import manifest as manifests
+from hermes_lance.store.failpoints import NAMES, FailpointReached
+from hermes_lance.testing import Contents
+
+
+@dataclass
+class Steps:
+    """Stands in for the failpoints: notes every step of a run and stops at a chosen one."""
+
+    stop_at: int = -1
+    reached: list[str] = field(default_factory=list)
+
+    def __call__(self, name: str) -> None:
+        assert name in NAMES
+        self.reached.append(name)
+        if len(self.reached) - 1 == self.stop_at:
+            raise FailpointReached(name)
+
+
+def write_first_tree(home):
+    home.write("notes/whale.md", "# Whales", "The blue whale sings at night.", "It eats krill.")
+    home.write("notes/wolf.md", "# Wolves", "A grey wolf runs.")
+    home.write("fox.txt", "A red fox sleeps.", "A red fox sleeps.")
+    home.write("gone.txt", "This will be removed.")
+    home.write("lines.txt", "These words stay.", "And these stay too.")
+
+
+def edit_tree(home):
+    """Changed, changed in lines alone, removed, renamed, new, touched."""
+    home.write("notes/whale.md", "# Whales", "The blue whale sings at night.", "It eats squid now.")
+    home.write("lines.txt", "", "These words stay.", "And these stay too.")
+    (home.workspace / "gone.txt").unlink()
+    (home.workspace / "fox.txt").rename(home.workspace / "notes" / "don't fox.txt")
+    home.write("new.txt", "A new owl arrives.")
+    (home.workspace / "notes" / "wolf.md").touch()
+
+
+def nothing(home):
+    """A home whose first build is to be stopped."""
+    write_first_tree(home)
+
+
+def built(home):
+    """Built and then edited."""
+    write_first_tree(home)
+    home.build()
+    edit_tree(home)
+
+
+def text_only(home):
+    """Text is published, the vectors are missing."""
+    write_first_tree(home)
+    home.build(embed=False)
+
+
+def many_pieces(home):
+    """Several generations with dead rows: something to merge."""
+    write_first_tree(home)
+    home.build()
+    for number in range(3):
+        home.write("fox.txt", f"A red fox sleeps in turn {number}.")
+        home.write(f"{number}.txt", f"File number {number}.")
+        home.build()
+
+
+def torn(home):
+    """A run was killed when the passages were written and the files were not."""
+    built(home)
+    stop(home, home.build, "chunks")
+
+
+def all_but_published(home):
+    """A run was killed when all tables were written and nothing else was."""
+    built(home)
+    stop(home, home.build, "sources")
+
+
+def stop(home, act, name):
+    steps = Steps()
+
+    def reach(reached):
+        steps(reached)
+        if reached == name:
+            raise FailpointReached(name)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(failpoints, "reach", reach)
+        with pytest.raises(FailpointReached):
+            act()
+
+
+def build(home):
+    home.build()
+
+
+def upkeep(home):
+    home.library().collect_garbage(wait_seconds=0.0)
+
+
+def look(home) -> Contents | None:
+    """What a reader sees."""
+    try:
+        seen: Contents = home.contents()
+    except DatasetMissing:
+        return None
+    return seen
+
+
+SITUATIONS = {
+    "first build": (nothing, build),
+    "update": (built, build),
+    "vector batch": (text_only, build),
+    "upkeep": (many_pieces, upkeep),
+    "recovery of torn tables": (torn, build),
+    "recovery of finished tables": (all_but_published, build),
+}
+
+
+@pytest.mark.parametrize("situation", SITUATIONS)
+def test_a_run_stopped_after_any_step_shows_before_or_after_and_is_finished_by_the_next(
+    situation, home, clean_build, monkeypatch
+):
+    arrange, act = SITUATIONS[situation]
+    arrange(home)
+    saved = home.folder / "saved"
+    if home.dataset.exists():
+        shutil.copytree(home.dataset, saved)
+    clean = clean_build(home)
+    steps = Steps()
+    monkeypatch.setattr(failpoints, "reach", steps)
+    if situation == "update":
+        monkeypatch.setattr(pipeline, "FILES_IN_A_PUBLICATION", 3 / 8)
+    published = [look(home), *every_state_published_by(act, home)]
+    assert published[-1] == clean
+    every = steps.reached
+    if situation.startswith("recovery"):
+        every = every[: every.index("start")]
+    for number, name in enumerate(every):
+        restore(home.dataset, saved)
+        steps.reached, steps.stop_at = [], number
+        with pytest.raises(FailpointReached, match=name):
+            act(home)
+        steps.stop_at = -1
+        assert look(home) in published, f"between two states after step {number} ({name})"
+        home.build()
+        assert home.contents() == clean, f"not like a clean build after step {number} ({name})"
+        assert home.healthy(swept=False)
+    upkeep(home)
+    assert home.contents() == clean
+    assert home.healthy()
+
+
+def every_state_published_by(act, home) -> list[Contents]:
+    seen: list[Contents] = []
+
+    def move_and_look(dataset, generation):
+        move(dataset, generation)
+        seen.append(home.contents())
+
+    move = manifests.move_pointer
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(manifests, "move_pointer", move_and_look)
+        act(home)
+    return seen
+
+
+def restore(dataset, saved):
+    shutil.rmtree(dataset, ignore_errors=True)
+    if saved.exists():
+        shutil.copytree(saved, dataset)
