@@ -85,6 +85,8 @@ def cut_path(path: str, width: int) -> str:
 
 def wrapped(text: str, width: int, *, indent: str = "", hanging: str | None = None) -> list[str]:
     """`text` in lines of at most `width` columns, broken at blanks, or inside a word where a word is longer."""
+    if text.strip() and columns_of(indent + text) <= width:
+        return [indent + text.strip()]
     lines: list[str] = []
     line, start = "", indent
     for word in text.split():

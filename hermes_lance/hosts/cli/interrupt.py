@@ -17,8 +17,8 @@ from typing import Any
 
 from hermes_lance.hosts.cli.invocation import Invocation
 
-POLITE_SECONDS = 0.4
-FIRM_SECONDS = 0.85
+POLITE_SECONDS = 0.3
+FIRM_SECONDS = 0.7
 STATUS = 130
 
 

@@ -56,7 +56,7 @@ def print_status(console: Console, state: dict[str, Any]) -> None:
             [str(root.get("label")), "recursive" if root.get("recursive") else "shallow", str(root.get("path"))]
             for root in roots
         ]
-        console.table(["root", "depth", "folder"], table)
+        console.table(["root", "depth", "folder"], table, wrap=True)
 
 
 def _value_lines(value: str, width: int) -> list[str]:

@@ -82,7 +82,7 @@ def list_roots(invocation: Invocation) -> None:
     rows = [
         [root.label, _depth(root), str(root.path) + ("" if root.path.is_dir() else "  (not there)")] for root in found
     ]
-    invocation.console.table(["root", "depth", "folder"], rows)
+    invocation.console.table(["root", "depth", "folder"], rows, wrap=True)
     invocation.warn(library.warnings)
 
 

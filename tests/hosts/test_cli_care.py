@@ -1,0 +1,158 @@
+"""`status`, `why`, `doctor`, `generations`, `export`: what is here, why not, what is wrong, how to take it out."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+import pytest
+
+from hermes_lance.hosts.output import COLUMNS, columns_of
+
+STATUS_KEYS = {
+    "success", "home", "dataset", "generation", "published_at", "roots", "files", "chunks", "artifacts", "edges",
+    "embedder", "size_bytes", "retrieval_mode", "stale", "plugins",
+}  # fmt: skip
+FILE_KEYS = {"path", "root", "state", "reason", "chunks", "parser", "bytes", "indexed_at"}
+
+
+def test_status_has_the_shape_that_scripts_rely_on(cli, built):
+    document = cli("--home", built, "status", "--files", "--json").json
+    assert set(document) >= STATUS_KEYS
+    assert {"indexed", "skipped", "failed"} <= set(document["files"])
+    assert set(document["embedder"]) >= {"name", "dims", "signature"}
+    rows = document["files_detail"]
+    assert {row["path"]: row["state"] for row in rows} == {
+        "guide.md": "indexed",
+        "notes/tides.txt": "indexed",
+        "code/berths.py": "indexed",
+        "notes/港口.md": "indexed",
+        "picture.png": "skipped",
+        ".secret": "skipped",
+    }
+    assert all(set(row) >= FILE_KEYS for row in rows)
+    assert all(row["reason"] for row in rows if row["state"] == "skipped")
+
+
+def test_status_before_the_first_build_says_what_to_do(cli, home):
+    assert cli("--home", home, "status", "--json").json["generation"] is None
+    assert "hermes-lance build" in cli("--home", home, "status").out
+    assert not (home / "knowledgebase").exists()
+
+
+def test_status_fits_80_columns(cli, built):
+    assert max(map(columns_of, cli("--home", built, "status", "--files").out.splitlines())) <= COLUMNS
+
+
+@pytest.mark.parametrize(
+    ("arguments", "stages", "word"),
+    [
+        (["guide.md"], {"discover", "index"}, "Indexed"),
+        (["guide.md", "harbour master"], {"search"}, "number 1"),
+        (["notes/tides.txt", "zzqx"], {"search"}, ""),
+        ([".secret"], {"discover"}, "hidden"),
+        (["picture.png"], {"discover"}, ".png"),
+        (["absent.md"], {"discover"}, "No such file"),
+    ],
+)
+def test_why_explains_presence_and_absence(cli, built, arguments, stages, word):
+    document = cli("--home", built, "why", *arguments, "--json").json
+    assert set(document) == {"success", "path", "verdict", "stages"}
+    assert stages <= {one["stage"] for one in document["stages"]}
+    assert word in json.dumps(document)
+    text = cli("--home", built, "why", *arguments)
+    assert text.status == 0 and max(map(columns_of, text.out.splitlines())) <= COLUMNS
+
+
+def test_why_takes_a_path_of_the_shell(cli, built, monkeypatch):
+    monkeypatch.chdir(built / "workspace" / "notes")
+    assert cli("--home", built, "why", "./tides.txt", "--json").json["path"] == "notes/tides.txt"
+    assert cli("--home", built, "why", "../guide.md", "--json").json["path"] == "guide.md"
+    assert cli("--home", built, "why", built / "workspace" / "guide.md", "--json").json["path"] == "guide.md"
+
+
+def test_why_outside_the_roots_is_an_error(cli, built):
+    assert cli("--home", built, "why", "/etc/hostname").status == 30
+
+
+def test_doctor_finds_a_healthy_dataset_healthy(cli, built):
+    document = cli("--home", built, "doctor", "--json").json
+    assert document["success"] and document["healthy"]
+    assert all(set(check) == {"name", "ok", "fatal", "detail", "remedy"} for check in document["checks"])
+    text = cli("--home", built, "doctor")
+    assert text.status == 0 and text.out.endswith("Healthy.\n")
+
+
+def test_doctor_without_a_dataset_fails_with_the_remedy(cli, home):
+    ending = cli("--home", home, "doctor", "--json")
+    assert ending.status == 1 and ending.json["success"] is False and ending.json["healthy"] is False
+    assert any("build" in (check["remedy"] or "") for check in ending.json["checks"])
+
+
+def test_doctor_finds_and_repairs_a_damaged_file(cli, home):
+    cli("--home", home, "build", "--quiet")
+    side = home / "knowledgebase" / "indexes" / "side"
+    damaged = max(side.iterdir(), key=lambda file: file.stat().st_size)
+    damaged.chmod(0o600)
+    damaged.write_bytes(damaged.read_bytes()[:-1] + b"?")
+    ending = cli("--home", home, "doctor")
+    assert ending.status == 1 and "FAIL" in ending.out and "doctor --fix" in ending.out
+    assert cli("--home", home, "doctor", "--fix").status == 0
+    assert cli("--home", home, "search", "harbour", "--json").json["count"] > 0
+
+
+def test_generations_are_listed_newest_first_and_collected(cli, home):
+    cli("--home", home, "build", "--quiet")
+    (home / "workspace" / "new.md").write_text("# New\n\nFresh words.\n", encoding="utf-8")
+    cli("--home", home, "build", "--quiet")
+    rows = cli("--home", home, "generations", "list", "--json").json["generations"]
+    assert all(
+        set(row) == {"id", "published_at", "tags", "chunks", "artifacts", "files", "note", "current"} for row in rows
+    )
+    assert [row["id"] for row in rows] == sorted((row["id"] for row in rows), reverse=True)
+    assert [row["current"] for row in rows] == [True] + [False] * (len(rows) - 1)
+    assert rows[0]["files"] == 5
+    removed = cli("--home", home, "generations", "gc", "--keep", "1", "--json").json["removed"]
+    assert set(removed) == {"generations", "files", "bytes"} and removed["generations"] > 0
+    assert len(cli("--home", home, "generations", "list", "--json").json["generations"]) == 1
+    assert cli("--home", home, "search", "fresh words", "--json").json["hits"][0]["path"] == "new.md"
+
+
+def test_csv_and_json_lines_leave_vectors_out(cli, built, tmp_path):
+    for form in ("csv", "jsonl"):
+        assert cli("--home", built, "export", "chunks", "-o", tmp_path / f"chunks.{form}").status == 0
+    lines = (tmp_path / "chunks.jsonl").read_text(encoding="utf-8").splitlines()
+    rows = [json.loads(line) for line in lines]
+    assert {"guide.md", "notes/港口.md"} <= {row["path"] for row in rows}
+    assert all("vectors" not in row and row["flags"] == [] for row in rows)
+    read = list(csv.DictReader(io.StringIO((tmp_path / "chunks.csv").read_text(encoding="utf-8"), newline="")))
+    assert [row["text"] for row in read] == [row["text"] for row in rows]
+    assert [json.loads(row["section"]) for row in read] == [row["section"] for row in rows]
+
+
+def test_parquet_and_arrow_hold_the_vectors(cli, built, tmp_path):
+    import polars
+
+    for form in ("parquet", "arrow"):
+        document = cli("--home", built, "export", "chunks", "-o", tmp_path / f"c.{form}", "--json").json
+        assert document["format"] == form and document["rows"] > 0
+    frame = polars.read_parquet(tmp_path / "c.parquet")
+    assert frame.height == polars.read_ipc(tmp_path / "c.arrow").height
+    assert frame["vectors"].list.len().min() == 1
+
+
+def test_files_go_to_the_output_when_no_file_is_named(shell, built):
+    ending = shell("--home", built, "export", "files", "--format", "jsonl")
+    assert ending.status == 0 and ending.err == ""
+    assert {json.loads(line)["state"] for line in ending.out.splitlines()} == {"indexed", "skipped"}
+
+
+def test_json_and_rows_do_not_share_the_output(cli, built, tmp_path):
+    assert cli("--home", built, "export", "files", "--format", "csv", "--json").json["code"] == "usage"
+
+
+def test_an_export_that_cannot_be_written_leaves_nothing_behind(cli, built, tmp_path):
+    assert cli("--home", built, "export", "files", "-o", tmp_path / "absent" / "x.csv").status == 33
+    assert cli("--home", built, "export", "files", "-o", tmp_path).status == 2
+    assert list(tmp_path.iterdir()) == []
