@@ -99,6 +99,13 @@ def test_status_is_short_and_names_what_is_indexed(call):
     assert len(json.dumps(found)) < 1_000
 
 
+def test_a_success_has_none_of_the_words_by_which_hermes_knows_a_failure(home):
+    handler = workspace_of(home).handler
+    for raw in (handler({"action": "status"}), handler({"action": "retrieve", "query": 'the "error" that "failed"'})):
+        assert json.loads(raw)["success"] is True
+        assert '"error"' not in raw.lower() and '"failed"' not in raw.lower()
+
+
 @pytest.mark.parametrize(
     ("sent", "count"),
     [("1", 1), (1, 1), (1.0, 1), ("1.9", 1), (0, 1), ("-3", 1), (500, 2), ("all", 2), (None, 2), (True, 2), ([], 2),
