@@ -48,10 +48,12 @@ def disk_errors(what: str) -> Iterator[None]:
 
 
 def make_private(folder: Path) -> Path:
-    """The folder, made with its parents, readable by its owner only when it is new."""
+    """The folder, made with its parents; those that are new are for their owner only."""
     if not folder.is_dir():
         with disk_errors(str(folder)):
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if not folder.parent.is_dir():
+                make_private(folder.parent)
+            folder.mkdir(mode=0o700, exist_ok=True)
     return folder
 
 
@@ -64,12 +66,16 @@ def write_atomic(path: Path, data: bytes) -> None:
     """Replaces `path` as a whole: after a kill or a power cut it holds the old bytes or the new ones."""
     temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
     with disk_errors(str(path.parent)):
-        descriptor = open_private(temporary)
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
+        try:
+            with os.fdopen(open_private(temporary), "wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(temporary, path)
+        except BaseException:
+            # On a full disk nothing of the attempt may stay.
+            temporary.unlink(missing_ok=True)
+            raise
         sync_folder(path.parent)
 
 
@@ -94,15 +100,16 @@ def sync_filesystem(folder: Path) -> None:
     Lance never flushes its own files, so this stands before the pointer that makes them visible.
     """
     syncfs = _syncfs()
-    if syncfs is None:
-        sync_each_file(folder)
-        return
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        if syncfs(descriptor) != 0:
+    with disk_errors(str(folder)):
+        if syncfs is None:
             sync_each_file(folder)
-    finally:
-        os.close(descriptor)
+            return
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            if syncfs(descriptor) != 0:
+                sync_each_file(folder)
+        finally:
+            os.close(descriptor)
 
 
 def _syncfs() -> ctypes._NamedFuncPointer | None:
@@ -137,7 +144,6 @@ def link_or_copy(source: Path, target: Path) -> None:
 def link_tree(source: Path, target: Path) -> None:
     """A copy of a folder whose files are shared by hard links. Only for files that are never changed in place."""
     for place, _, files in os.walk(source):
-        here = target / os.path.relpath(place, source)
-        here.mkdir(mode=0o700, parents=True, exist_ok=True)
+        here = make_private(target / os.path.relpath(place, source))
         for name in files:
             link_or_copy(Path(place) / name, here / name)

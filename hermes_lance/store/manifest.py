@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from hermes_lance.core.errors import DatasetDamaged, DatasetMissing, DatasetNewer, GenerationMissing
-from hermes_lance.store.durable import write_atomic
+from hermes_lance.store.durable import make_private, write_atomic
 
 FORMAT = 1
 """What this release writes."""
@@ -151,7 +151,7 @@ def current_or_none(dataset: Path) -> Manifest | None:
 
 def write_manifest(dataset: Path, manifest: Manifest) -> None:
     """Stores the manifest; it is not visible before the pointer moves."""
-    (dataset / GENERATIONS).mkdir(mode=0o700, exist_ok=True)
+    make_private(dataset / GENERATIONS)
     write_atomic(manifest_path(dataset, manifest.id), manifest.to_bytes())
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from hermes_lance.core import schema
 from hermes_lance.core.errors import DatasetDamaged
-from hermes_lance.store.durable import disk_errors
+from hermes_lance.store.durable import disk_errors, make_private
 from hermes_lance.store.manifest import LANCE
 
 VECTOR_PREFIX = "vectors_"
@@ -54,7 +54,7 @@ class Tables:
             import lancedb
 
             with disk_errors(str(self.folder)):
-                self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+                make_private(self.folder)
                 self._connection = lancedb.connect(str(self.folder))
         return self._connection
 

@@ -182,3 +182,31 @@ def restore(dataset, saved):
     shutil.rmtree(dataset, ignore_errors=True)
     if saved.exists():
         shutil.copytree(saved, dataset)
+
+
+RUN = """
+import sys, hermes_lance
+library = hermes_lance.open(sys.argv[1])
+getattr(library, sys.argv[2])(wait_seconds=0.0)
+"""
+NOT_REACHED_YET = {"artifacts", "edges"}
+"""Nothing writes these tables so far."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
+def test_a_process_killed_there_leaves_nothing_that_the_next_run_cannot_finish(name, home, clean_build, child):
+    arrange = {"restored": torn, "cleaned": many_pieces}.get(name, built)
+    act = "collect_garbage" if name == "cleaned" else "index"
+    arrange(home)
+    before, clean = look(home), clean_build(home)
+    process = child(RUN, home.folder, act, HERMES_LANCE_FAILPOINT=f"{name}:kill")
+    _, errors = process.communicate()
+    assert (process.returncode, errors) == (0 if name in NOT_REACHED_YET else 137, "")
+    seen = look(home)
+    assert seen in (before, clean) or (seen is not None and seen.rows == clean.rows), "between two states"
+    home.build()
+    assert home.contents() == clean
+    home.library().collect_garbage(wait_seconds=0.0)
+    assert home.contents() == clean
+    assert home.healthy()
