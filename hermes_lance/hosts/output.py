@@ -96,13 +96,16 @@ def wrapped(text: str, width: int, *, indent: str = "", hanging: str | None = No
             if columns_of(candidate) <= room:
                 line = candidate
                 break
-            if line:
+            left = room - columns_of(line) - 1
+            if line and (left < 4 or columns_of(word) == len(word)):
                 lines.append(start + line)
                 line, start = "", indent if hanging is None else hanging
                 continue
-            head = _head(word, room)
-            lines.append(start + head)
-            word, start = word[len(head) :], indent if hanging is None else hanging
+            # Longer than a line, or of a script without blanks, which may be broken anywhere.
+            head = _head(word, left if line else room)
+            word = word[len(head) :]
+            lines.append(start + (f"{line} {head}" if line else head))
+            line, start = "", indent if hanging is None else hanging
     if line:
         lines.append(start + line)
     return lines

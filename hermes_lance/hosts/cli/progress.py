@@ -43,18 +43,13 @@ class Bar:
             if time.monotonic() - self._began < PATIENCE_SECONDS:
                 return
             self._progress = self._started()
+        about = f"{_STAGES.get(stage, stage.capitalize())} {cut_path(shown(path), _PATH_COLUMNS)}".rstrip()
         if stage != self._stage:
             if self._task is not None:
                 self._progress.remove_task(self._task)
-            self._task = self._progress.add_task("", total=total or None)
+            self._task = self._progress.add_task(about, total=total or None)
             self._stage = stage
-        about = _STAGES.get(stage, stage)
-        self._progress.update(
-            self._task,
-            completed=done,
-            total=total or None,
-            description=f"{about} {cut_path(shown(path), _PATH_COLUMNS)}".rstrip(),
-        )
+        self._progress.update(self._task, completed=done, total=total or None, description=about)
 
     def _started(self) -> Progress:
         from rich.console import Console as RichConsole
