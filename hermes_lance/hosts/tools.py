@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import logging
 import math
+import sys
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
@@ -107,6 +108,10 @@ def _answered(name: str, act: Callable[[], dict[str, Any]]) -> str:
         return _json(act())
     except HermesLanceError as error:
         return failure(str(error), error.code, error.hint)
+    except ImportError as error:
+        log.exception("the tool %s lacks a package", name)
+        remedy = f"The user can run: {sys.executable} -m pip install hermes-lance"
+        return failure(f"a package that hermes-lance needs cannot be loaded: {error}", "plugin-missing", remedy)
     except Exception as error:
         log.exception("the tool %s failed", name)
         return failure(f"{name} failed: {type(error).__name__}: {error}", "unexpected", "See the log of the host.")
@@ -237,6 +242,8 @@ def _page(answer: Answer, longest: int) -> dict[str, Any]:
     warnings = [one_line(warning) for warning in answer.warnings]
     if len(shown) < len(answer.hits):
         warnings.append(f"{len(answer.hits) - len(shown)} more passages did not fit; ask more narrowly")
+    if any(hit.freshness == "changed" for hit in answer.hits):
+        warnings.append("some files have changed since they were indexed: read them, or run `hermes workspace index`")
     hits = []
     for hit, passage in zip(answer.hits, shown, strict=False):
         one: dict[str, Any] = {"source": passage.citation, "text": passage.text}

@@ -181,6 +181,14 @@ def test_a_copy_beside_the_installed_package_offers_the_tool(tmp_path):
     assert "register_tool" in load_a_copy(tmp_path)["kinds"]  # type: ignore[operator]
 
 
+def test_a_missing_dependency_of_the_package_is_named_with_the_same_line(tmp_path):
+    loaded = load_a_copy(tmp_path, "click")
+    assert "register_tool" in loaded["kinds"]  # type: ignore[operator]
+    assert loaded["status"] == 1
+    for said in (loaded["terminal"], loaded["chat"]):
+        assert "package click" in str(said) and f"{sys.executable} -m pip install hermes-lance" in str(said)
+
+
 def test_an_environment_without_pip_is_served_by_uv(monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name, package=None: None)
     assert absence.install_command() == f"uv pip install --python {sys.executable} hermes-lance"

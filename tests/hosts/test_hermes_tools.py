@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -198,6 +199,30 @@ def test_a_bug_is_an_answer_with_its_traceback_in_the_log(home, monkeypatch, cap
         "hint": "See the log of the host.",
     }
     assert "Traceback" in caplog.text
+
+
+def test_a_missing_dependency_is_an_answer_with_the_line_that_installs_it(home, monkeypatch):
+    def broken(*_, **__):
+        raise ModuleNotFoundError("No module named 'tantivy'", name="tantivy")
+
+    monkeypatch.setattr(Library, "search", broken)
+    found = json.loads(workspace_of(home).handler({"action": "retrieve", "query": "x"}))
+    assert found["success"] is False and "tantivy" in found["error"]
+    assert f"{sys.executable} -m pip install hermes-lance" in found["hint"]
+
+
+def test_a_changed_file_is_marked_and_the_remedy_is_named(home):
+    file = home / "workspace" / "notes" / "tea.txt"
+    before, times = file.read_text(encoding="utf-8"), file.stat()
+    file.write_text("Green tea is brewed at seventy degrees, they say now.\n", encoding="utf-8")
+    try:
+        found = json.loads(workspace_of(home).handler({"action": "retrieve", "query": "green tea", "path": "notes"}))
+    finally:
+        file.write_text(before, encoding="utf-8")
+        os.utime(file, ns=(times.st_atime_ns, times.st_mtime_ns))
+    assert found["hits"][0]["freshness"] == "changed"
+    assert "[Source note: the file has changed since it was indexed]" in found["hits"][0]["text"]
+    assert any("workspace index" in warning for warning in found["warnings"])
 
 
 def test_a_home_that_cannot_be_resolved_is_an_answer():

@@ -7,11 +7,14 @@ import importlib.util
 import shlex
 import sys
 
+TOOLS = "hermes_lance.hosts.tools"
+COMMANDS = "hermes_lance.hosts.cli.main"
 
-def problem() -> str | None:
-    """Why the package cannot be used from this process, as one sentence with the remedy; none when it can."""
+
+def problem(module: str = TOOLS) -> str | None:
+    """Why that part of the package cannot be used in this process, with the remedy; none when it can."""
     try:
-        importlib.import_module("hermes_lance.hosts.tools")
+        importlib.import_module(module)
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] == "hermes_lance":
             return f"the Python package hermes-lance is not installed for this host. Install it: {install_command()}"

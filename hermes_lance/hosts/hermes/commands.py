@@ -46,18 +46,23 @@ def set_up(parser: argparse.ArgumentParser) -> None:
 
 def run_in_terminal(arguments: argparse.Namespace) -> None:
     """Runs the command in this process and ends it with its status; the host ignores what a handler returns."""
-    problem = absence.problem()
+    problem = absence.problem(absence.COMMANDS)
     if problem is not None:
         print(f"Error: {problem}", file=sys.stderr)
         sys.exit(1)
     from hermes_lance.hosts.cli.main import run
 
-    sys.exit(run(["--home", str(hermes_home()), *command_words(getattr(arguments, WORDS, []))]))
+    status = run(["--home", str(hermes_home()), *command_words(getattr(arguments, WORDS, []))])
+    if status == 130:
+        from hermes_lance.hosts.cli.interrupt import end_now_if_threads_linger
+
+        end_now_if_threads_linger(status)
+    sys.exit(status)
 
 
 async def run_in_chat(raw_arguments: str = "") -> str:
     """The reply to `/workspace …`. The work is done in another process, so that no chat waits for it."""
-    problem = absence.problem()
+    problem = absence.problem(absence.COMMANDS)
     if problem is not None:
         return f"Error: {problem}"
     return await asyncio.to_thread(reply, raw_arguments, hermes_home())
