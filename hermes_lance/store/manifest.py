@@ -81,12 +81,15 @@ def read_manifest(dataset: Path, generation: str) -> Manifest:
         body = json.loads(path.read_bytes())
     except FileNotFoundError:
         raise GenerationMissing(f"{dataset}: there is no generation {generation}") from None
+    except OSError as error:
+        raise DatasetDamaged(f"{path}: cannot be read ({error.strerror})") from error
     except ValueError as error:
         raise DatasetDamaged(f"{path}: not valid JSON ({error})") from error
-    if not isinstance(body, dict):
+    if not isinstance(body, dict) or not isinstance(needed := body.get("minimum_reader"), int):
         raise DatasetDamaged(f"{path}: not a manifest")
-    if int(body.get("minimum_reader", 0)) > READS_UP_TO:
-        raise DatasetNewer(f"{dataset}: written in format {body['format']}; this release reads up to {READS_UP_TO}")
+    if needed > READS_UP_TO:
+        written = body.get("format", needed)
+        raise DatasetNewer(f"{dataset}: written in format {written}; this release reads up to {READS_UP_TO}")
     expected = body.pop("sum", None)
     if expected != _checksum(body):
         raise DatasetDamaged(f"{path}: its checksum does not match")

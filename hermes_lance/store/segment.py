@@ -12,7 +12,7 @@ import json
 import mmap
 import os
 import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -112,6 +112,15 @@ class SegmentWriter:
             self._file.close()
 
 
+@contextlib.contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Turns what damaged content provokes inside the block into `DatasetDamaged`, which names the file."""
+    try:
+        yield
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError, OverflowError, struct.error) as error:
+        raise DatasetDamaged(f"{path}: its content cannot be read ({error!r})") from error
+
+
 class Segment:
     """A finished file, mapped. Views stay valid as long as one of them lives, also after the file is unlinked."""
 
@@ -133,6 +142,8 @@ class Segment:
                 raise ValueError("no such mark")
             start = size - _TAIL.size - length
             self._contents: dict[str, dict[str, Any]] = json.loads(self._map[start : size - _TAIL.size])
+            if not isinstance(self._contents, dict):
+                raise ValueError("no table of contents")
         except (ValueError, struct.error) as error:
             raise DatasetDamaged(f"{path}: not a segment file ({error})") from error
         self._view = memoryview(self._map)
@@ -143,21 +154,23 @@ class Segment:
 
     def raw(self, name: str) -> memoryview:
         """The bytes of an array."""
-        entry = self._contents[name]
-        return self._view[entry["at"] : entry["at"] + entry["bytes"]]
+        with reading(self.path):
+            entry = self._contents[name]
+            return self._view[entry["at"] : entry["at"] + entry["bytes"]]
 
     def cast(self, name: str) -> memoryview:
         """The array as a view of numbers, without numpy."""
-        return self.raw(name).cast(self._contents[name]["kind"])
+        with reading(self.path):
+            return self.raw(name).cast(self._contents[name]["kind"])
 
     def array(self, name: str) -> npt.NDArray[Any]:
         """The array as numpy sees it, with its shape; not a copy."""
         import numpy as np
 
-        entry = self._contents[name]
-        kind = entry["kind"]
-        flat: npt.NDArray[Any] = np.frombuffer(self.raw(name), dtype=np.dtype(kind))
-        return flat.reshape(entry["shape"]) if entry["shape"] else flat
+        with reading(self.path):
+            entry = self._contents[name]
+            flat: npt.NDArray[Any] = np.frombuffer(self.raw(name), dtype=np.dtype(entry["kind"]))
+            return flat.reshape(entry["shape"]) if entry["shape"] else flat
 
 
 def file_sha256(path: Path) -> str:
