@@ -12,7 +12,7 @@ from hermes_lance.core.names import printable
 from hermes_lance.hosts.cli.groups import Command, LazyGroup
 from hermes_lance.hosts.cli.interrupt import interruptible
 from hermes_lance.hosts.cli.invocation import Invocation, pass_invocation
-from hermes_lance.hosts.output import amount, shown, size_words
+from hermes_lance.hosts.output import amount, shown, size_words, wrapped
 
 
 @click.command("why", cls=Command)
@@ -82,8 +82,6 @@ def doctor(invocation: Invocation, fix: bool) -> int:
 
 
 def _sentences(text: str, width: int) -> list[str]:
-    from hermes_lance.hosts.output import wrapped
-
     return wrapped(shown(text), width) or [""]
 
 

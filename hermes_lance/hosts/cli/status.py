@@ -8,7 +8,7 @@ import click
 
 from hermes_lance.hosts.cli.groups import Command
 from hermes_lance.hosts.cli.invocation import Invocation, pass_invocation
-from hermes_lance.hosts.output import Console, amount, shown, size_words
+from hermes_lance.hosts.output import Console, amount, shown, size_words, wrapped
 
 
 @click.command("status", cls=Command)
@@ -32,12 +32,14 @@ def print_status(console: Console, state: dict[str, Any]) -> None:
     if state.get("generation") is None:
         rows.append(("Generation", "none yet: run `hermes-lance build`"))
     else:
-        current = "behind the files: run `hermes-lance build`" if state.get("stale") else "up to date"
-        rows.append(("Generation", f"{state['generation']}, published {state.get('published_at')}; {current}"))
+        unfinished = "; unfinished or made with other settings: run `hermes-lance build`" if state.get("stale") else ""
+        rows.append(("Generation", f"{state['generation']}, published {state.get('published_at')}{unfinished}"))
         counts = state.get("files") or {}
         files = f"{counts.get('indexed', 0):,} indexed, {counts.get('skipped', 0):,} skipped"
         rows.append(("Files", f"{files}, {counts.get('failed', 0):,} failed"))
-        rows.append(("Passages", f"{state.get('chunks') or 0:,}"))
+        pending = (state.get("vectors") or {}).get("pending")
+        waiting = f", {pending:,} of them without vectors yet" if pending else ""
+        rows.append(("Passages", f"{state.get('chunks') or 0:,}{waiting}"))
         rows.append(("Size", size_words(state.get("size_bytes") or 0)))
     embedder = state.get("embedder") or {}
     if embedder:
@@ -53,15 +55,17 @@ def print_status(console: Console, state: dict[str, Any]) -> None:
     if roots:
         console.line()
         table = [
-            [str(root.get("label")), "recursive" if root.get("recursive") else "shallow", str(root.get("path"))]
+            [
+                str(root.get("label")),
+                "recursive" if root.get("recursive") else "shallow",
+                str(root.get("path")) + ("" if root.get("exists", True) else "  (not there)"),
+            ]
             for root in roots
         ]
         console.table(["root", "depth", "folder"], table, wrap=True)
 
 
 def _value_lines(value: str, width: int) -> list[str]:
-    from hermes_lance.hosts.output import wrapped
-
     return wrapped(shown(value), width) or [""]
 
 
