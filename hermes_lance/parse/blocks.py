@@ -88,6 +88,8 @@ class _Scanner:
         self.whole: list[tuple[int, int]] = []
         self.block_end = start
         """Start of the line after the last block that is no paragraph."""
+        self.refused = -1
+        """An underline whose lines above belong to a list or a quote: what reaches down to it belongs there too."""
 
     def run(self) -> Blocks:
         position = self.start
@@ -178,34 +180,35 @@ class _Scanner:
 
     def _paragraph_start(self, line: int) -> int | None:
         """Where the paragraph that ends above `line` starts, or None when no top-level paragraph ends there."""
-        first = None
-        rows: list[str] = []
+        rows: list[tuple[int, str]] = []
         position = line
         while position > self.block_end and position > self.start:
-            if len(rows) == _PARAGRAPH_LINES:
+            if len(rows) == _PARAGRAPH_LINES or position == self.refused:
+                self.refused = line
                 return None
             above = self.lines.rfind("\n", 0, position)
             content = self.lines[above + 1 : position]
             if not content.strip():
                 break
-            if _NO_PARAGRAPH.match(content):
-                if content.lstrip(" ").startswith(">"):
-                    return None
+            if _NO_PARAGRAPH.match(content) and not content.lstrip(" ").startswith(">"):
                 break
-            rows.append(content)
-            first = above
-            if _LIST_MARKER.match(content):
+            rows.append((above, content))
+            if _LIST_MARKER.match(content) or content.lstrip(" ").startswith(">"):
+                self.refused = line
                 return None
             position = above
-        if first is None:
+        # Link definitions at the head of a paragraph are no part of it.
+        while rows and _DEFINITION.match(rows[-1][1]):
+            rows.pop()
+        if not rows:
             return None
-        head = rows[-1]
+        first, head = rows[-1]
         indent = len(head) - len(head.lstrip(" "))
         if indent > 3 or head.startswith("\t") or (indent and self._list_offset(first, indent)):
             return None
-        if len(rows) > 1 and "|" in head and "|" in rows[-2] and _TABLE_RULE.match(rows[-2]):
+        if len(rows) > 1 and "|" in head and "|" in rows[-2][1] and _TABLE_RULE.match(rows[-2][1]):
             return None
-        return None if all(_DEFINITION.match(row) for row in rows) else first
+        return first
 
     def _html(self, found: re.Match[str], line: int) -> int:
         tag = found.start("html")

@@ -38,7 +38,7 @@ def by_grammar(data: bytes, grammar: Grammar, small_bytes: int) -> list[Mark] | 
     if root is None:
         return None
     walk = _Walk(data, grammar, small_bytes)
-    walk.members(root, (), 0)
+    walk.members(root.children, (), 0, 0)
     return walk.marks
 
 
@@ -73,23 +73,18 @@ class _Walk:
         self.marks: list[Mark] = []
         self._last_start = -1
 
-    def members(self, node: Any, trail: tuple[str, ...], depth: int) -> None:
-        """Marks of the children of `node`, with the comments directly above them."""
+    def members(self, children: list[Any], trail: tuple[str, ...], head: int, depth: int) -> None:
+        """Marks of the members of a body, with the comments directly above them; `head` is where its owner starts."""
         data, grammar = self.data, self.grammar
         attached, definitions = grammar.attached, grammar.definitions
         above: tuple[int, int] | None = None
-        previous_end = node.start_byte
-        for child in node.children:
+        previous_end = head + 1
+        for child in children:
             kind = child.kind_id
             start, end = child.start_byte, child.end_byte
             if not child.is_named or end == start:
                 continue
-            if (
-                self.marks
-                and data.find(b"\n", previous_end, start) < 0
-                and previous_end
-                and not _ends_line(data, previous_end)
-            ):
+            if self.marks and data.find(b"\n", max(0, previous_end - 1), start) < 0:
                 # On the line where the one before ends: a note on it, or a further statement of that line.
                 previous_end = max(previous_end, end)
                 continue
@@ -121,7 +116,16 @@ class _Walk:
         inside = (*trail, name) if name else trail
         self._mark(start, name, trail, name is not None, inside if body is not None else trail)
         if body is not None:
-            self.members(body, inside, depth + 1)
+            self.members(self._inside(node, body), inside, start, depth + 1)
+
+    def _inside(self, node: Any, body: Any) -> list[Any]:
+        """Children of a body; some grammars leave the comments at its head to the definition around it."""
+        children: list[Any] = body.children
+        if body == node:
+            return children
+        begin = body.start_byte
+        head = [child for child in node.children if child.kind_id in self.grammar.attached and child.end_byte <= begin]
+        return head + children
 
     def _mark(
         self, start: int, name: str | None, trail: tuple[str, ...], defines: bool, scope: tuple[str, ...]
@@ -160,10 +164,6 @@ class _Walk:
         if self.grammar.bodies:
             return next((child for child in node.named_children if child.kind_id in self.grammar.bodies), None)
         return node
-
-
-def _ends_line(data: bytes, position: int) -> bool:
-    return data[position - 1 : position] == b"\n"
 
 
 def _name(node: Any, data: bytes) -> str | None:

@@ -30,7 +30,7 @@ def pack(cutter: Cutter, units: Sequence[Unit]) -> list[Piece]:
     """Passages in order, each with the trail of its first unit.
 
     A unit that fits is never cut. A passage under half the target takes in the next unit if both fit; above that it
-    ends where the next unit leaves the chapter of its first one. Units of different kind are never joined.
+    ends where the next unit goes up a level, to a new chapter. Units of different kind are never joined.
     """
     pieces: list[Piece] = []
     tokens = cutter.ruler.tokens
@@ -48,7 +48,7 @@ def pack(cutter: Cutter, units: Sequence[Unit]) -> list[Piece]:
             fits = tokens(start, following.end) <= target
             if not fits and not (size < target * _CRUMB and tokens(following.start, following.end) > target):
                 break
-            if fits and size >= target * _FULL_ENOUGH and len(following.trail) < len(first.trail):
+            if fits and size >= target * _FULL_ENOUGH and len(following.trail) < len(units[index - 1].trail):
                 break
             end = following.end
             index += 1

@@ -36,6 +36,7 @@ class SymbolsChunker:
     def __init__(self, target_tokens: int = 512, overlap_tokens: int = 80) -> None:
         self.target_tokens = target_tokens
         self.overlap_tokens = min(overlap_tokens, target_tokens - 1)
+        self._last: tuple[Document, str] | None = None
 
     def signature(self) -> str:
         """Name, version and sizes."""
@@ -43,16 +44,16 @@ class SymbolsChunker:
 
     def chunker_label(self, document: Document) -> str:
         """`symbols/1:<language>` where a grammar cut it, `…:lines` where line shapes did, `…:window` if minified."""
-        return f"symbols/1:{self._cut(document)[0]}"
+        last = self._last
+        how = last[1] if last is not None and last[0] is document else self._cut(document)[0]
+        return f"symbols/1:{how}"
 
     def pieces(self, document: Document) -> list[Piece]:
         """Passages that tile the text but for overlaps inside a definition that had to be cut."""
-        return self._cut(document)[1]
-
-    def labelled_pieces(self, document: Document) -> tuple[str, list[Piece]]:
-        """Both answers from one pass."""
         how, pieces = self._cut(document)
-        return f"symbols/1:{how}", pieces
+        # The label is asked for right after the pieces; parsing twice for it would halve the speed.
+        self._last = (document, how)
+        return pieces
 
     def _cut(self, document: Document) -> tuple[str, list[Piece]]:
         text = document.text

@@ -60,13 +60,18 @@ class Cutter:
             budget = self.target if rest > 2 * self.target else max(rest * 0.55, self.target * 0.5)
             limit = min(end, self.ruler.reach(position, self.target))
             aim = min(limit, self.ruler.reach(position, budget))
-            cut, clean = self._cut(position, aim, limit)
+            done = found[-1][1] if found else start
+            cut, clean = self._cut(position, aim, limit, done)
             found.append((position, cut))
             position = cut if clean else self._overlapped(position, cut)
 
-    def _cut(self, position: int, aim: int, limit: int) -> tuple[int, bool]:
-        """Where the window that begins at `position` ends, and whether that is a border of the text's own."""
-        low = position + (aim - position) // 3
+    def _cut(self, position: int, aim: int, limit: int, done: int) -> tuple[int, bool]:
+        """Where the window that begins at `position` ends, and whether that is a border of the text's own.
+
+        Always beyond `done`, where the window before ended.
+        """
+        aim = max(aim, min(limit, done + 1))
+        low = max(position + (aim - position) // 3, done)
         cut = self._border(low, aim)
         if cut is None and aim < limit:
             cut = self._border(aim, limit)
@@ -74,13 +79,13 @@ class Cutter:
             cut = self._block_start(low, limit)
         if cut is not None:
             return cut, True
-        middle = position + (aim - position) // 2
+        middle = max(position + (aim - position) // 2, done)
         for finder, clean in ((self._item_line, True), (self._any_line, False), (self._sentence, False)):
             cut = finder(middle, aim)
             if cut is not None:
                 return cut, clean
         blank = self.text.rfind(" ", middle, aim)
-        return (blank + 1, False) if blank >= middle else (self._unbroken(position, aim), False)
+        return (blank + 1, False) if blank >= middle else (self.unbroken(max(position, done), aim), False)
 
     def _border(self, low: int, high: int) -> int | None:
         """The last empty line or page start in the range that lies in no block to keep whole."""
@@ -146,7 +151,7 @@ class Cutter:
         last = ends[-1]
         return last.end() + 1 if self.text[last.end() : last.end() + 1] in {" ", "\t", "\n"} else last.end()
 
-    def _unbroken(self, position: int, cut: int) -> int:
+    def unbroken(self, position: int, cut: int) -> int:
         """`cut`, moved back so that no letter loses its accents and no emoji its parts."""
         text = self.text
         for place in range(cut, max(position + 1, cut - 32), -1):
@@ -164,10 +169,10 @@ class Cutter:
             return cut
         earliest = max(start + (cut - start) // 2, self.ruler.back(cut, self.overlap))
         line = self.text.find(self._line, earliest, cut - 1)
-        if line >= 0:
-            return line + 1
-        blank = self.text.find(" ", earliest, cut - 1)
-        return blank + 1 if blank >= 0 else self._unbroken(start, earliest)
+        blank = line if line >= 0 else self.text.find(" ", earliest, cut - 1)
+        begin = blank + 1 if blank >= 0 else self.unbroken(start, earliest)
+        # Where the overlap is denser than what follows, there would be nothing new in the next window.
+        return begin if self.ruler.reach(begin, self.target / 2) > cut else cut
 
 
 class FixedChunker:
@@ -194,20 +199,21 @@ class FixedChunker:
         ruler = TokenRuler(text)
         cutter = Cutter(text, self.target_tokens, self.overlap_tokens)
         spans: list[Span] = []
-        position = 0
-        while position < len(text):
+        position = done = 0
+        while done < len(text):
             limit = ruler.reach(position, self.target_tokens)
             cut = limit
             if limit < len(text):
                 size = limit - position
                 empty = text.rfind("\n\n", limit - size // 10, limit)
                 line = text.rfind("\n", limit - size // 20, limit)
-                cut = empty + 2 if empty >= 0 else line + 1 if line >= 0 else cutter._unbroken(position, limit)
+                cut = empty + 2 if empty >= 0 else line + 1 if line >= 0 else cutter.unbroken(position, limit)
+            cut = max(cut, done + 1)
             spans.append((position, cut))
-            if cut >= len(text):
-                break
-            back = ruler.back(cut, self.overlap_tokens) if self.overlap_tokens else cut
-            position = cutter._unbroken(position, max(position + 1, min(back, cut)))
+            # At least half of each window is new, whatever overlap was asked for.
+            back = max(ruler.back(cut, self.overlap_tokens), position + (cut - position + 1) // 2)
+            position = cutter.unbroken(position, back) if 0 < self.overlap_tokens and back < cut else cut
+            done = cut
         kind = "code" if document.lang else "text"
         return without_blank_pieces(text, [Piece(start, end, kind, trail_at(document, start)) for start, end in spans])
 

@@ -1,0 +1,134 @@
+"""Small PDFs made on the spot, and the check that passages cover a text."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Sequence
+
+import pytest
+
+from hermes_lance.core.records import Document, Piece
+
+
+def _assembled(objects: Sequence[bytes], trailer: bytes = b"") -> bytes:
+    out = bytearray(b"%PDF-1.7\n")
+    places = []
+    for number, body in enumerate(objects, 1):
+        places.append(len(out))
+        out += b"%d 0 obj\n%s\nendobj\n" % (number, body)
+    table = len(out)
+    out += b"xref\n0 %d\n0000000000 65535 f \n" % (len(objects) + 1)
+    out += b"".join(b"%010d 00000 n \n" % place for place in places)
+    out += b"trailer<</Size %d/Root 1 0 R%s>>\nstartxref\n%d\n%%%%EOF" % (len(objects) + 1, trailer, table)
+    return bytes(out)
+
+
+def _stream(data: bytes, entries: bytes = b"") -> bytes:
+    return b"<<%s/Length %d>>stream\n%s\nendstream" % (entries, len(data), data)
+
+
+class PdfMaker:
+    """PDFs of plain text, and ones that mean harm."""
+
+    def pages(self, *texts: str, outline: Sequence[tuple[str, int]] = ()) -> bytes:
+        """One page for each text, lines below each other; the outline as (title, page from 0)."""
+        kids = b" ".join(b"%d 0 R" % (4 + 2 * index) for index in range(len(texts)))
+        catalog = b"<</Type/Catalog/Pages 2 0 R/Outlines %d 0 R>>" % (4 + 2 * len(texts)) if outline else b""
+        objects = [
+            catalog or b"<</Type/Catalog/Pages 2 0 R>>",
+            b"<</Type/Pages/Kids[%s]/Count %d>>" % (kids, len(texts)),
+            b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
+        ]
+        for index, text in enumerate(texts):
+            lines = b" T* ".join(b"(%s) Tj" % line.encode("latin-1") for line in text.split("\n"))
+            objects.append(
+                b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 600 800]/Contents %d 0 R/Resources<</Font<</F 3 0 R>>>>>>"
+                % (5 + 2 * index)
+            )
+            objects.append(_stream(b"BT /F 12 Tf 14 TL 40 760 Td %s ET" % lines))
+        if outline:
+            first = 5 + 2 * len(texts)
+            last = first + len(outline) - 1
+            objects.append(b"<</Type/Outlines/First %d 0 R/Last %d 0 R/Count %d>>" % (first, last, len(outline)))
+            for index, (title, page) in enumerate(outline):
+                following = b"/Next %d 0 R" % (first + index + 1) if first + index < last else b""
+                objects.append(
+                    b"<</Title(%s)/Parent %d 0 R/Dest[%d 0 R/Fit]%s>>"
+                    % (title.encode("latin-1"), first - 1, 4 + 2 * page, following)
+                )
+        return _assembled(objects)
+
+    def content(self, stream: bytes, resources: bytes = b"", more: Sequence[bytes] = ()) -> bytes:
+        """One page with the given content stream; further objects count from 6."""
+        page = b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 600 800]/Contents 4 0 R/Resources<</Font<</F 5 0 R>>%s>>>>"
+        return _assembled(
+            [
+                b"<</Type/Catalog/Pages 2 0 R>>",
+                b"<</Type/Pages/Kids[3 0 R]/Count 1>>",
+                page % resources,
+                stream,
+                b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
+                *more,
+            ]
+        )
+
+    def bomb(self) -> bytes:
+        """Two kilobytes that inflate twice, to a gigabyte."""
+        packer = zlib.compressobj(9)
+        once = b"".join(packer.compress(b" " * (1 << 20)) for _ in range(1000)) + packer.flush()
+        return self.content(_stream(zlib.compress(once, 9), b"/Filter[/FlateDecode/FlateDecode]"))
+
+    def drawing_itself(self) -> bytes:
+        """A form that draws itself, twice each time."""
+        form = b"/Type/XObject/Subtype/Form/BBox[0 0 9 9]/Resources<</XObject<</X 6 0 R>>>>"
+        return self.content(
+            _stream(b"q /X Do Q BT /F 12 Tf (hello) Tj ET"), b"/XObject<</X 6 0 R>>", [_stream(b"/X Do /X Do", form)]
+        )
+
+    def many_paths(self, count: int) -> bytes:
+        """One line of text among many lines of drawing."""
+        paths = b"".join(b"%d %d m %d %d l S\n" % (i % 600, i % 800, i * 7 % 600, i * 3 % 800) for i in range(count))
+        return self.content(_stream(b"BT /F 12 Tf 10 10 Td (a page full of lines that mean nothing) Tj ET\n" + paths))
+
+    def looping(self) -> bytes:
+        """A page tree that contains itself."""
+        return _assembled([b"<</Type/Catalog/Pages 2 0 R>>", b"<</Type/Pages/Kids[2 0 R]/Count 1>>"])
+
+    def picture(self) -> bytes:
+        """A page that is a picture and nothing else, as a scanner makes it."""
+        image = b"/Type/XObject/Subtype/Image/Width 1/Height 1/BitsPerComponent 8/ColorSpace/DeviceGray"
+        return self.content(
+            _stream(b"q 500 0 0 700 0 0 cm /P Do Q"), b"/XObject<</P 6 0 R>>", [_stream(b"\x7f", image)]
+        )
+
+    def table(self, rows: Sequence[Sequence[str]]) -> bytes:
+        """A table with ruled lines."""
+        high, wide = len(rows), len(rows[0])
+        bottom = 700 - 30 * high
+        lines = [b"40 %d m %d %d l S" % (700 - 30 * y, 40 + 120 * wide, 700 - 30 * y) for y in range(high + 1)]
+        lines += [b"%d %d m %d 700 l S" % (40 + 120 * x, bottom, 40 + 120 * x) for x in range(wide + 1)]
+        cells = [
+            b"BT /F 10 Tf %d %d Td (%s) Tj ET" % (46 + 120 * x, 680 - 30 * y, cell.encode("latin-1"))
+            for y, row in enumerate(rows)
+            for x, cell in enumerate(row)
+        ]
+        return self.content(_stream(b"\n".join([*lines, *cells])))
+
+
+@pytest.fixture(scope="session")
+def make_pdf() -> PdfMaker:
+    return PdfMaker()
+
+
+@pytest.fixture(scope="session")
+def covered() -> Callable[[Document, list[Piece]], None]:
+    """Asserts that passages cover the text in order, and are exact slices that hold more than blanks."""
+
+    def check(document: Document, pieces: list[Piece]) -> None:
+        text = document.text
+        assert pieces[0].start == 0 and pieces[-1].end == len(text)
+        for before, after in zip(pieces, pieces[1:], strict=False):
+            assert before.start < after.start <= before.end < after.end
+        assert all(text[piece.start : piece.end].strip() for piece in pieces)
+
+    return check
