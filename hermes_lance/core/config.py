@@ -71,7 +71,7 @@ class ChunkingConfig:
     """Size that passages are packed to."""
     overlap_tokens: int = 80
     """Repeated from the passage before where a cut falls inside a section."""
-    window_tokens: int = 240
+    window_tokens: int = 256
     """Tokens of one vector; a longer passage gets several."""
     vectors_per_chunk: int = 4
     """Vectors of one passage, at most."""

@@ -56,3 +56,18 @@ def test_windows_together_hold_all_of_the_text_but_blanks(text, most):
     found = cut(text, most=most)
     assert 1 <= len(found) <= most
     assert "".join("".join(found).split()) == "".join(text.split())
+
+
+def test_a_heading_that_the_trail_already_says_is_not_said_twice():
+    made = windows("## Rolling back ##\n\nUndo it.\n", ("Deploy", "Rolling back"), window_tokens=99, most=2, tokens=len)
+    assert made == ["Deploy > Rolling back\n\nUndo it.\n"]
+
+
+def test_a_passage_that_is_only_its_heading_stays_whole():
+    assert windows("# Foo\n", ("Foo",), window_tokens=99, most=2, tokens=len) == ["Foo\n\n# Foo\n"]
+
+
+def test_a_heading_stays_where_the_trail_was_too_long_to_be_kept():
+    heading = "a very long heading indeed"
+    text = f"# {heading}\n\nbody of it\n"
+    assert "".join(windows(text, (heading,), window_tokens=40, most=9, tokens=len)).startswith("# a very long")
