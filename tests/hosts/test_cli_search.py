@@ -67,6 +67,14 @@ def test_filters_leave_only_what_fits(cli, built, options, paths):
     assert found["success"]
 
 
+def test_a_filter_may_be_a_path_of_the_shell(cli, built, monkeypatch):
+    monkeypatch.chdir(built / "workspace" / "notes")
+    for path in ("./tides.txt", "../notes/tides.txt", built / "workspace" / "notes" / "tides.txt"):
+        found = cli("--home", built, "search", "tide", "--path", path, "--json").json
+        assert {one["path"] for one in found["hits"]} == {"notes/tides.txt"}
+    assert cli("--home", built, "search", "tide", "--path", "/etc").status == 30
+
+
 @pytest.mark.parametrize("question", ["", "   ", "zzqx", "the of and", "?!", "\x00\x1b[31m", "(" * 500])
 def test_any_question_is_answered(cli, built, question):
     assert cli("--home", built, "search", "--mode", "lexical", "--json", "--", question).status == 0

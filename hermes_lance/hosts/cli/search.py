@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import click
@@ -13,6 +14,7 @@ from hermes_lance.hosts.cli.invocation import Invocation, pass_invocation
 from hermes_lance.hosts.output import Console, shown
 
 if TYPE_CHECKING:
+    from hermes_lance.library import Library
     from hermes_lance.search.page import Answer
 
 NO_ARTIFACTS = "artifacts: this release indexes documents only, so there are none to search"
@@ -40,7 +42,7 @@ NO_ARTIFACTS = "artifacts: this release indexes documents only, so there are non
     help="Words and meaning, words only, meaning only.",
 )
 @click.option("--fusion", type=click.Choice(["zscore", "convex", "rrf"]), help="How both rankings become one.")
-@click.option("--rerank", type=click.Choice(["disabled"]), help="Reorder the best hits.")
+@click.option("--rerank", type=click.Choice(["disabled", "none", "off"]), help="Reorder the best hits.")
 @click.option("--as-of", metavar="GEN", help="Ask an older generation (see `generations list`).")
 @click.option("--exact", is_flag=True, help="Compare with every vector instead of a shortlist.")
 @click.option("--explain", is_flag=True, help="Show what each stage did.")
@@ -72,7 +74,7 @@ def search(
         limit=limit,
         offset=offset,
         mode=mode,
-        path=None if path is None else printable(path)[0],
+        path=None if path is None else shown_path(library, path),
         file_glob=None if file_glob is None else printable(file_glob)[0],
         fusion=fusion,
         generation=None if as_of is None else generation_id(as_of),
@@ -93,6 +95,15 @@ def search(
     print_page(invocation.console, answer)
     if explain:
         _print_trace(invocation.console, answer)
+
+
+def shown_path(library: Library, given: str) -> str:
+    """A path as results show it, for one given so, absolute, or as the shell completes it (`./`, `../`, `~`)."""
+    if not given.startswith(("/", "./", "../", "~")):
+        return printable(given)[0]
+    from hermes_lance.ingest.roots import located
+
+    return located(os.path.abspath(os.path.expanduser(given)), library.roots()).display_path
 
 
 def generation_id(given: str) -> str:
