@@ -82,7 +82,8 @@ def run(
 ) -> Evaluation:
     """Figures for a judged set; a set in several languages is asked language by language, each with its own corpus.
 
-    `open_folder` gives a library for a folder of files; `work` is a folder for these.
+    `open_folder` gives a library for a folder of files; `work` is a folder for these. A mode may name its fusion:
+    `hybrid:rrf`.
     """
     began = time.monotonic()
     parts = beir.by_language(judged)
@@ -120,8 +121,9 @@ def _scored(
     frames = {}
     for mode in modes:
         rankings = {}
+        leg, _, named = mode.partition(":")
         for number, query in enumerate(judged.answerable, start=1):
-            rankings[query.id] = best_documents(library, query, names, mode=mode, fusion=fusion, k=k)
+            rankings[query.id] = best_documents(library, query, names, mode=leg, fusion=named or fusion, k=k)
             if progress is not None:
                 progress(f"ask {mode}", number, len(judged.answerable), judged.name)
         frames[mode] = metrics.per_query(metrics.run_frame(rankings), qrels, k)
