@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import shutil
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
 from hermes_lance.core import ids
-from hermes_lance.core.errors import DatasetMissing, GenerationMissing
+from hermes_lance.core.errors import DatasetDamaged, DatasetMissing, GenerationMissing
 from hermes_lance.store import failpoints
 from hermes_lance.store import manifest as manifests
 from hermes_lance.store.durable import disk_errors, link_or_copy, link_tree, make_private
@@ -50,19 +51,21 @@ def retain(dataset: Path, keep: int = KEPT_GENERATIONS) -> Removed:
     published = _published_id(dataset)
     known = [one for one in manifests.known_generations(dataset) if one <= published]
     stray = [one for one in manifests.known_generations(dataset) if one > published]
-    for generation in known[:-keep] + stray:
+    kept = _readable(dataset, known[-keep:])
+    for generation in [one for one in known if one not in kept] + stray:
         manifests.manifest_path(dataset, generation).unlink(missing_ok=True)
         removed.generations += 1
-    side, folders = _named_files(dataset, known[-keep:])
+    side, folders = _named_files(kept.values())
     for path in (dataset / manifests.SIDE).glob("*"):
         if path.name not in side:
             removed.bytes += path.stat().st_size
             removed.files += 1
             path.unlink()
-    for path in (dataset / manifests.LEXICAL).glob("*"):
-        if path.name not in folders:
-            removed.files += 1
-            shutil.rmtree(path)
+    unfinished_copies = (dataset / manifests.PINNED).glob("*.*")
+    strays = [path for path in (dataset / manifests.LEXICAL).glob("*") if path.name not in folders]
+    for path in (*strays, *unfinished_copies):
+        removed.files += 1
+        shutil.rmtree(path)
     for path in (*dataset.glob("*.tmp"), *(dataset / manifests.GENERATIONS).glob("*.tmp")):
         path.unlink()
     failpoints.reach("retention")
@@ -77,11 +80,23 @@ def _published_id(dataset: Path) -> str:
         return ""
 
 
-def _named_files(dataset: Path, generations: list[str]) -> tuple[set[str], set[str]]:
+def _readable(dataset: Path, generations: list[str]) -> dict[str, Manifest]:
+    """Manifests by id, oldest first. One that nobody can read serves nobody and goes, but never the current one."""
+    found: dict[str, Manifest] = {}
+    for generation in generations:
+        try:
+            found[generation] = manifests.read_manifest(dataset, generation)
+        except DatasetDamaged:
+            if generation == generations[-1]:
+                raise
+    return found
+
+
+def _named_files(generations: Iterable[Manifest]) -> tuple[set[str], set[str]]:
+    """Names of the side files and of the Tantivy folders of generations."""
     side: set[str] = set()
     folders: set[str] = set()
-    for generation in generations:
-        manifest = manifests.read_manifest(dataset, generation)
+    for manifest in generations:
         entries = [*manifest.text_segments, *manifest.vector_segments, manifest.dead, manifest.files]
         side.update(entry["file"] for entry in entries if entry)
         if manifest.lexical:
@@ -201,7 +216,7 @@ def pin(dataset: Path, generation: str) -> Path:
     unfinished = make_private(dataset / manifests.PINNED) / f"{generation}.{ids.unique_name()}"
     with disk_errors(str(unfinished)):
         make_private(unfinished / manifests.SIDE)
-        side, _ = _named_files(dataset, [generation])
+        side, _ = _named_files([manifest])
         for name in side:
             _link(dataset / manifests.SIDE / name, unfinished / manifests.SIDE / name)
         folder = manifest.lexical["folder"]

@@ -75,15 +75,18 @@ class Tables:
         """The table at its newest version."""
         table = self._open.get(name)
         if table is None:
-            try:
-                table = self._connect().open_table(name)
-            except (ValueError, RuntimeError, FileNotFoundError) as error:
-                raise DatasetDamaged(f"{self.folder / name}.lance: cannot be opened ({error})") from error
-            self._open[name] = table
+            table = self._open[name] = self._opened(name)
         else:
             # A handle whose last commit lost a race stays behind for ever unless told.
             table.checkout_latest()
         return table
+
+    def _opened(self, name: str) -> Any:
+        try:
+            return self._connect().open_table(name)
+        except (ValueError, RuntimeError, OSError) as error:
+            reason = str(error).strip().splitlines()[0]
+            raise DatasetDamaged(f"{self.folder / name}.lance: cannot be opened ({reason})") from error
 
     def head(self, name: str) -> int:
         """Newest version."""
@@ -122,10 +125,13 @@ class Tables:
     def read(
         self, name: str, columns: Sequence[str], *, version: int | None = None, where: str | None = None
     ) -> Iterator[Any]:
-        """Record batches of a table, at a version or the newest."""
-        table = self._connect().open_table(name) if version is not None else self.table(name)
+        """Record batches of a table, at a version or the newest. `DatasetDamaged` when that version is not there."""
+        table = self._opened(name) if version is not None else self.table(name)
         if version is not None:
-            table.checkout(version)
+            try:
+                table.checkout(version)
+            except (ValueError, RuntimeError, OSError) as error:
+                raise DatasetDamaged(f"{self.folder / name}.lance: version {version} is not there") from error
         query = table.search().select(list(columns))
         if where is not None:
             query = query.where(where)

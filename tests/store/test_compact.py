@@ -1,0 +1,219 @@
+"""Upkeep: what may go, what stays, and that merging changes no row."""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+
+import pytest
+
+from hermes_lance.core.errors import DatasetDamaged, DiskFull, GenerationMissing
+from hermes_lance.store import check, compact, durable, recover
+from hermes_lance.store import manifest as manifests
+from hermes_lance.store.publish import Facts, Publication, space_of
+from hermes_lance.store.snapshot import open_snapshot
+from hermes_lance.store.tables import Tables
+from hermes_lance.testing import WordCountEmbedder, chunk_rows, contents_of, known_file
+
+SPACE = {"active": space_of("word_count", "word_count/1", 64), "building": None}
+
+
+def publish(dataset: Path, files: dict[str, list[str] | None]) -> manifests.Manifest:
+    """One publication with vectors: path to its texts, or none to drop the file."""
+    tables = Tables(dataset)
+    base, _ = recover.recover(dataset, tables)
+    model = WordCountEmbedder()
+    with Publication(dataset, tables, base, "run", Facts(space=SPACE)) as work:
+        for path, texts in files.items():
+            if texts is None:
+                work.drop_file(known_file(path).id)
+            else:
+                work.put_file(known_file(path, chunks=len(texts)), chunk_rows(path, texts))
+        for serial, row in work.written:
+            vector = model.embed_query(row.text).astype("float16")
+            work.put_vector(serial, row.source_id, row.embed_keys[0], vector, stored=False)
+        return work.commit()
+
+
+def tidy(dataset: Path, *, force: bool = False) -> manifests.Manifest:
+    return compact.tidy(dataset, Tables(dataset), manifests.current(dataset), force=force)
+
+
+def names(folder: Path) -> set[str]:
+    return {path.name for path in folder.glob("*")}
+
+
+def compacted(before: manifests.Manifest, after: manifests.Manifest) -> set[str]:
+    """Tables that upkeep has merged between two generations."""
+    return {
+        name for name, entry in after.tables.items() if entry.get("compacted") != before.tables[name].get("compacted")
+    }
+
+
+def test_retention_removes_what_no_kept_generation_names_and_strays_of_killed_runs(tmp_path):
+    for number in range(4):
+        publish(tmp_path, {"a.txt": [f"turn {number}"]})
+    strays = [
+        tmp_path / "side" / "0.text",
+        tmp_path / "CURRENT.77.tmp",
+        tmp_path / "generations" / "00000009.json",
+        tmp_path / "generations" / "00000005.json.77.tmp",
+        tmp_path / "lexical" / "0" / "chunks" / "meta.json",
+        tmp_path / "pinned" / "00000001.0" / "CURRENT",
+    ]
+    for path in strays:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"left behind")
+    compact.retain(tmp_path, keep=2)
+    assert manifests.known_generations(tmp_path) == ["00000003", "00000004"]
+    assert not any(path.exists() for path in strays)
+    assert names(tmp_path / "pinned") == set()
+    assert all(one.ok for one in check.checks(tmp_path))
+    old = open_snapshot(tmp_path, "00000003")
+    assert [segment.row(at).text for _, segment, at in old.text.living()] == ["turn 2"]
+
+
+def test_retention_before_the_first_generation_removes_what_a_killed_run_left(tmp_path):
+    (tmp_path / "side").mkdir()
+    (tmp_path / "side" / "0.text").write_bytes(b"x")
+    compact.retain(tmp_path)
+    assert names(tmp_path / "side") == set()
+
+
+def test_an_older_manifest_that_nobody_can_read_goes_and_the_current_one_never(tmp_path):
+    for number in range(3):
+        publish(tmp_path, {"a.txt": [f"turn {number}"]})
+    manifests.manifest_path(tmp_path, "00000002").write_bytes(b"damaged")
+    compact.retain(tmp_path)
+    assert manifests.known_generations(tmp_path) == ["00000001", "00000003"]
+    before = names(tmp_path / "side")
+    manifests.manifest_path(tmp_path, "00000003").write_bytes(b"damaged")
+    with pytest.raises(DatasetDamaged):
+        compact.retain(tmp_path)
+    assert names(tmp_path / "side") == before
+
+
+def test_upkeep_with_nothing_to_do_publishes_nothing(tmp_path):
+    base = publish(tmp_path, {"a.txt": ["a red fox"], "b.txt": ["a grey wolf"]})
+    assert tidy(tmp_path) == base
+    assert manifests.current(tmp_path) == base
+
+
+def test_many_segments_are_merged_and_every_row_and_vector_stays(tmp_path, monkeypatch):
+    monkeypatch.setattr(compact, "MOST_SEGMENTS", 2)
+    for number in range(3):
+        publish(tmp_path, {f"{number}.txt": [f"fox number {number}", "the same words"]})
+    before = contents_of(tmp_path)
+    manifest = tidy(tmp_path)
+    assert len(manifest.text_segments) == len(manifest.vector_segments) == 1
+    assert contents_of(tmp_path) == before
+    assert manifest.parent == "00000003" and manifest.note == "upkeep"
+    assert all(one.ok for one in check.checks(tmp_path))
+
+
+def test_dead_rows_are_swept_when_they_are_many(tmp_path):
+    publish(tmp_path, {"a.txt": ["a red fox"], "b.txt": ["a grey wolf"]})
+    base = publish(tmp_path, {"a.txt": ["a green fox"]})
+    assert base.dead is not None
+    manifest = tidy(tmp_path)
+    assert manifest.dead is None and manifest.text_segments[0]["rows"] == manifest.vector_segments[0]["rows"] == 2
+    assert {row.text for row in contents_of(tmp_path).rows.values()} == {"a green fox", "a grey wolf"}
+
+
+def test_a_dataset_that_lost_all_its_files_can_be_tidied_and_filled_again(tmp_path):
+    publish(tmp_path, {"a.txt": ["a red fox"]})
+    publish(tmp_path, {"a.txt": None})
+    tidy(tmp_path, force=True)
+    empty = contents_of(tmp_path)
+    assert (empty.rows, empty.files, empty.vectors) == ({}, {}, {})
+    publish(tmp_path, {"a.txt": ["a red fox"]})
+    assert [row.text for row in contents_of(tmp_path).rows.values()] == ["a red fox"]
+    assert all(one.ok for one in check.checks(tmp_path))
+
+
+def test_tables_are_compacted_once_every_so_many_commits(tmp_path, monkeypatch):
+    monkeypatch.setattr(compact, "COMMITS_BETWEEN_COMPACTIONS", 4)
+    times = 0
+    for number in range(12):
+        before = publish(tmp_path, {"a.txt": [f"turn {number}"], f"{number}.txt": [f"number {number}"]})
+        after = tidy(tmp_path)
+        times += "chunks" in compacted(before, after)
+    assert 2 <= times <= 3
+
+
+def test_upkeep_that_fails_for_want_of_room_leaves_the_generation_and_no_files(tmp_path, monkeypatch):
+    for number in range(3):
+        publish(tmp_path, {f"{number}.txt": [f"fox number {number}"]})
+    before, files = contents_of(tmp_path), names(tmp_path / "side")
+
+    def full(*arguments):
+        raise DiskFull("no space left on the disk")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(compact, "write_vectors", full)
+        with pytest.raises(DiskFull):
+            tidy(tmp_path, force=True)
+    assert names(tmp_path / "side") == files
+    assert contents_of(tmp_path) == before
+    recover.recover(tmp_path, Tables(tmp_path))
+    assert contents_of(tmp_path) == before
+    tidy(tmp_path, force=True)
+    assert contents_of(tmp_path) == before
+
+
+def test_a_kept_generation_is_complete_on_its_own_and_made_once(tmp_path):
+    publish(tmp_path, {"a.txt": ["a red fox"], "b.txt": ["a grey wolf"]})
+    before = contents_of(tmp_path)
+    pinned = compact.pin(tmp_path, "00000001")
+    assert compact.pin(tmp_path, "00000001") == pinned
+    for number in range(4):
+        publish(tmp_path, {"a.txt": [f"turn {number}"], "b.txt": None})
+    tidy(tmp_path, force=True)
+    for name in Tables(tmp_path).names():
+        Tables(tmp_path).clean(name, 0.001)
+    compact.retain(tmp_path, keep=1)
+    assert contents_of(pinned) == before
+    assert all(one.ok for one in check.checks(pinned))
+
+
+def test_without_hard_links_a_kept_generation_is_copied(tmp_path, monkeypatch):
+    publish(tmp_path, {"a.txt": ["a red fox"]})
+
+    def link(source, target):
+        raise OSError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", link)
+    pinned = compact.pin(tmp_path, "00000001")
+    (side,) = (pinned / "side").glob("*.text")
+    assert not side.samefile(tmp_path / "side" / side.name)
+    assert contents_of(pinned) == contents_of(tmp_path)
+
+
+def test_a_generation_whose_files_are_gone_cannot_be_kept(tmp_path):
+    publish(tmp_path, {"a.txt": ["a red fox"]})
+    publish(tmp_path, {"a.txt": ["a green fox"]})
+    for path in (tmp_path / "side").glob("*.text"):
+        path.unlink()
+    with pytest.raises(GenerationMissing):
+        compact.pin(tmp_path, "00000001")
+    with pytest.raises(GenerationMissing):
+        compact.pin(tmp_path, "00000077")
+    with pytest.raises(GenerationMissing):
+        open_snapshot(tmp_path, "00000077")
+
+
+def test_a_copy_that_was_not_finished_does_not_count_as_kept(tmp_path, monkeypatch):
+    publish(tmp_path, {"a.txt": ["a red fox"]})
+
+    def full(source, target):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(durable, "link_or_copy", full)
+        with pytest.raises(DiskFull):
+            compact.pin(tmp_path, "00000001")
+    assert not (tmp_path / "pinned" / "00000001").exists()
+    compact.retain(tmp_path)
+    assert names(tmp_path / "pinned") == set()
+    assert contents_of(compact.pin(tmp_path, "00000001")) == contents_of(tmp_path)
