@@ -284,7 +284,7 @@ class Library:
         return doctor(self, fix=fix, wait_seconds=wait_seconds)
 
     def generations(self) -> list[Manifest]:
-        """Generations on disk, newest first; the first one that can be read is the current one."""
+        """Generations on disk, newest first. Which one is current says `manifest()`."""
         found = [manifests.read_manifest(self.dataset, one) for one in manifests.known_generations(self.dataset)]
         if not found:
             raise DatasetMissing(f"{self.dataset}: nothing is indexed here yet")

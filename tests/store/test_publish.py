@@ -153,3 +153,16 @@ def test_a_generation_of_a_later_format_is_refused_by_name(tmp_path):
     manifests.write_manifest(tmp_path, manifest)
     with pytest.raises(DatasetNewer, match="format 99"):
         open_snapshot(tmp_path)
+
+
+def test_a_lost_table_or_version_is_named_and_not_a_bare_error_of_the_engine(tmp_path):
+    import shutil
+
+    from hermes_lance.core.errors import DatasetDamaged
+
+    publish(tmp_path, {"a.txt": ["a red fox"]})
+    with pytest.raises(DatasetDamaged, match="version 99 is not there"):
+        list(Tables(tmp_path).read("chunks", ["id"], version=99))
+    shutil.rmtree(tmp_path / "lance" / "chunks.lance")
+    with pytest.raises(DatasetDamaged, match=r"chunks\.lance: cannot be opened"):
+        list(Tables(tmp_path).read("chunks", ["id"], version=1))
