@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from hermes_lance.core.errors import DatasetDamaged, DatasetMissing, UsageError
 from hermes_lance.core.signature import digest
@@ -21,13 +21,38 @@ from hermes_lance.store.lock import writing
 from hermes_lance.store.manifest import Manifest
 
 if TYPE_CHECKING:
-    from hermes_lance.core.records import KnownFile
-    from hermes_lance.library import Library
+    from hermes_lance.core.config import Config
+    from hermes_lance.core.records import KnownFile, Root
 
 EXPORTS = ("chunks", "files", "artifacts", "edges")
 
 
-def status(library: Library, *, files: bool = False) -> dict[str, Any]:
+class Opened(Protocol):
+    """What is asked of an opened dataset here."""
+
+    config: Config
+    dataset: Path
+    caller_owned: bool
+    warnings: list[str]
+
+    def roots(self) -> list[Root]:
+        """The folders that are indexed."""
+        ...
+
+    def manifest(self) -> Manifest:
+        """The current generation."""
+        ...
+
+    def manifest_or_none(self) -> Manifest | None:
+        """The same, or none before the first build."""
+        ...
+
+    def close(self) -> None:
+        """Lets go of the open generation."""
+        ...
+
+
+def status(library: Opened, *, files: bool = False) -> dict[str, Any]:
     """The document of `status --json`. Before the first build its counts are zero and its generation null."""
     config, manifest = library.config, library.manifest_or_none()
     totals = manifest.totals if manifest else {}
@@ -73,12 +98,12 @@ def status(library: Library, *, files: bool = False) -> dict[str, Any]:
     return body
 
 
-def _plugins(library: Library) -> dict[str, Any]:
+def _plugins(library: Opened) -> dict[str, Any]:
     config = library.config
     return {"parsers": dict(config.parsers), "chunkers": dict(config.chunkers), "embedders": config.embedder}
 
 
-def _outdated(library: Library, manifest: Manifest | None) -> bool:
+def _outdated(library: Opened, manifest: Manifest | None) -> bool:
     """Known without looking at the files: an interrupted run, missing vectors, or settings that would redo rows."""
     if manifest is None:
         return False
@@ -92,7 +117,7 @@ def _outdated(library: Library, manifest: Manifest | None) -> bool:
     return bool(manifest.fingerprints) and manifest.fingerprints.get("pieces") != pieces
 
 
-def _file_rows(library: Library, manifest: Manifest | None) -> Iterator[dict[str, Any]]:
+def _file_rows(library: Opened, manifest: Manifest | None) -> Iterator[dict[str, Any]]:
     labels = {root["key"]: root["label"] for root in manifest.roots} if manifest else {}
     state = FilesState(library.dataset / manifests.SIDE, manifest.files if manifest else None)
 
@@ -132,7 +157,7 @@ def folder_size(folder: Path) -> int:
     return total
 
 
-def doctor(library: Library, *, fix: bool = False, wait_seconds: float = 30.0) -> list[Check]:
+def doctor(library: Opened, *, fix: bool = False, wait_seconds: float = 30.0) -> list[Check]:
     """All checks; with `fix`, after rebuilding what can be rebuilt."""
     from hermes_lance.store.tables import Tables
 
@@ -147,7 +172,7 @@ def doctor(library: Library, *, fix: bool = False, wait_seconds: float = 30.0) -
     return [*_configuration(library), *check.checks(library.dataset)]
 
 
-def _repair(library: Library, tables: Any) -> None:
+def _repair(library: Opened, tables: Any) -> None:
     dataset = library.dataset
     if not tables.names():
         raise DatasetDamaged(f"{dataset}: no table is left to rebuild from", hint="Run `hermes-lance build --full`.")
@@ -161,7 +186,7 @@ def _repair(library: Library, tables: Any) -> None:
     compact.retain(dataset, keep=1)
 
 
-def _configuration(library: Library) -> list[Check]:
+def _configuration(library: Opened) -> list[Check]:
     found = [Check("configuration", True, f"{library.config.config_file or 'defaults'}")]
     if library.config.warnings:
         detail = "; ".join(library.config.warnings)
@@ -176,7 +201,7 @@ def _configuration(library: Library) -> list[Check]:
     return found
 
 
-def collect_garbage(library: Library, *, keep: int = 3, wait_seconds: float = 30.0) -> Removed:
+def collect_garbage(library: Opened, *, keep: int = 3, wait_seconds: float = 30.0) -> Removed:
     """Merges small pieces and removes what the newest `keep` generations do not need; bytes freed on disk."""
     from hermes_lance.store.tables import Tables
 
@@ -195,7 +220,7 @@ def collect_garbage(library: Library, *, keep: int = 3, wait_seconds: float = 30
     return removed
 
 
-def export(library: Library, table: str) -> Any:
+def export(library: Opened, table: str) -> Any:
     """`pyarrow.Table` of the current generation. `chunks` has a `vectors` column (list of float16 lists)."""
     import pyarrow as pa
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from hermes_lance.core.ids import source_id
 from hermes_lance.core.names import raw_bytes
@@ -11,20 +11,39 @@ from hermes_lance.core.records import KnownFile, Query, Skipped, SourceFile, Tra
 from hermes_lance.ingest import roots as root_list
 from hermes_lance.ingest.roots import Place
 from hermes_lance.ingest.walk import Walk, settings_from
+from hermes_lance.overview import Opened
 from hermes_lance.parse.suffixes import BINARY_SUFFIXES
 from hermes_lance.search.freshness import FRESH, Freshness
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
-    from hermes_lance.library import Library
+    from hermes_lance.search.page import Answer
     from hermes_lance.store.snapshot import Snapshot
+
+
+class Searchable(Opened, Protocol):
+    """What is asked of an opened dataset here."""
+
+    def snapshot(self) -> Snapshot:
+        """The current generation, open."""
+        ...
+
+    def search(self, query: Query) -> Answer:
+        """The page for a question."""
+        ...
+
+    def locator(self, snapshot: Snapshot) -> Callable[[KnownFile], str | bytes | None]:
+        """Where a known file is on disk."""
+        ...
+
 
 DEEP = 1_000
 """Hits among which the passages of the file are looked for."""
 
 
-def why(library: Library, path: str | Path, query: str | None = None) -> Verdict:
+def why(library: Searchable, path: str | Path, query: str | None = None) -> Verdict:
     """Why a file is or is not found. `path`: a display path or an absolute path; it need not exist.
 
     Raises `OutsideRoots` for a path in no root.
@@ -57,7 +76,7 @@ def why(library: Library, path: str | Path, query: str | None = None) -> Verdict
     return Verdict(shown, verdict, tuple(stages))
 
 
-def _on_disk(library: Library, place: Place) -> SourceFile | tuple[SourceFile, Skipped] | None:
+def _on_disk(library: Searchable, place: Place) -> SourceFile | tuple[SourceFile, Skipped] | None:
     """What a walk says of the path today; none when it does not come upon it."""
     settings = settings_from(library.config, frozenset(f".{suffix}" for suffix in BINARY_SUFFIXES))
     walk = Walk(library.roots(), settings, {place.root.key: [place.path]})
@@ -111,7 +130,7 @@ def _index_stage(known: KnownFile) -> TraceEntry:
     return TraceEntry("index", known.state, {key: value for key, value in detail.items() if value is not None})
 
 
-def _asked(library: Library, snapshot: Snapshot, known: KnownFile, shown: str, query: str) -> tuple[TraceEntry, str]:
+def _asked(library: Searchable, snapshot: Snapshot, known: KnownFile, shown: str, query: str) -> tuple[TraceEntry, str]:
     """Where the file stands in the answer to a question, in all and in each leg."""
     detail: dict[str, int | None] = {}
     for mode in ("hybrid", "lexical", "dense"):
