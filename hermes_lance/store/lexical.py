@@ -6,6 +6,7 @@ in `lexical_fields.py`, snapshots of the directory in `lexical_files.py`.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Collection, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
@@ -114,7 +115,7 @@ class LexicalWriter:
 
     def _delete(self, field: str, values: Collection[str]) -> None:
         self._flush()
-        with engine_errors(self.folder):
+        with self._writing():
             for value in values:
                 self._writer.delete_documents_by_term(field, encodable(value))
 
@@ -132,9 +133,20 @@ class LexicalWriter:
             for field, text in zip(fields, of_row, strict=True):
                 if text:
                     _add_text(document, field, analysed[text])
-        with engine_errors(self.folder):
+        with self._writing():
             for document in documents:
                 self._writer.add_document(document)
+
+    @contextlib.contextmanager
+    def _writing(self) -> Iterator[None]:
+        with engine_errors(self.folder):
+            try:
+                yield
+            except ValueError as error:
+                if "writer was killed" in str(error):
+                    # Only a commit tells what the indexing thread died of, such as a full disk; it fails with it.
+                    self._writer.commit()
+                raise
 
     def _raw_fields(self, row: Mapping[str, Any], serial: int) -> Any:
         import tantivy
