@@ -246,4 +246,5 @@ class _Scanner:
         if line <= self.block_end or line <= self.start:
             return False
         above = self.lines[self.lines.rfind("\n", 0, line) + 1 : line]
-        return bool(above.strip()) and not _NO_PARAGRAPH.match(above)
+        # A quote may go on lazily, so a line after one continues its paragraph.
+        return bool(above.strip()) and (above.lstrip(" ").startswith(">") or not _NO_PARAGRAPH.match(above))

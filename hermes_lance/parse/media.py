@@ -138,6 +138,8 @@ def language_of(media: str) -> str | None:
 
 def unsupported(path: str, media: str) -> Unreadable:
     """The reason to give for a file whose media type no parser takes."""
+    if media == "application/x-ole-storage" and suffixes.DOCUMENT_TYPES.get(suffix_of(path), "").find("openxml") > 0:
+        return Unreadable("encrypted", "it is encrypted and needs a password", failed=True)
     name = suffixes.FORMAT_NAMES.get(media)
     if name is not None:
         return Unreadable("unsupported", f"{name} files cannot be read yet")

@@ -20,7 +20,8 @@ MAX_CHARS = 20_000_000
 _MAX_OUTLINE = 5_000
 _MAX_OBJECTS = 5_000
 _MAX_RULED_PAGES = 20
-_RULES = 4
+_RULES = 3
+_RECTANGLE_SEGMENTS = 6
 _PASSWORD_ERROR = 4
 _FEW_CHARS = 5
 
@@ -50,7 +51,7 @@ def read_pdf(data: bytes, opened: Callable[[int], None]) -> PdfText:
     except pypdfium2.PdfiumError as error:
         found = _with_pdfminer(data, opened, error)
     _refuse_pictures(found)
-    found.pages = _cleaned(found.pages)
+    found.pages = clean_pages(found.pages)
     return found
 
 
@@ -107,15 +108,29 @@ def _note_objects(raw: Any, page: Any, index: int, text: str, found: PdfText) ->
         return
     if count > _MAX_OBJECTS or len(found.ruled_pages) >= _MAX_RULED_PAGES:
         return
-    across = down = 0
+    if _has_grid(raw, page):
+        found.ruled_pages.append(index)
+
+
+def _has_grid(raw: Any, page: Any) -> bool:
+    """Whether straight lines stand at three heights and three widths at least: a table of two columns.
+
+    Boxes around code have two of each side, and curves are drawings; looking for tables in either costs seconds.
+    """
+    heights: set[int] = set()
+    widths: set[int] = set()
     for item in page.get_objects(filter=[raw.FPDF_PAGEOBJ_PATH], max_depth=2):
-        left, bottom, right, top = item.get_bounds()
-        width, height = right - left, top - bottom
-        across += width > 30 and (height < 3 or height > 8)
-        down += height > 8 and (width < 3 or width > 30)
-        if across >= _RULES and down >= _RULES:
-            found.ruled_pages.append(index)
-            return
+        if raw.FPDFPath_CountSegments(item) > _RECTANGLE_SEGMENTS:
+            continue
+        left, bottom, right, top = (round(side / 3) for side in item.get_bounds())
+        wide, high = right - left >= 8, top - bottom >= 3
+        if wide:
+            heights.update((bottom, top))
+        if high:
+            widths.update((left, right) if wide else (left,))
+        if len(heights) >= _RULES and len(widths) >= _RULES:
+            return True
+    return False
 
 
 def _outline(document: Any, pages: int) -> list[tuple[int, str, int]]:
@@ -209,7 +224,8 @@ _GLYPHS = re.compile(r"[\ufb00-\ufb4f\ufb50-\ufdff\ufe70-\ufefc]+")
 _CONTROLS = {code: None for code in range(32) if code not in (9, 10)} | {0xFFFE: None, 0xFFFF: None, 0x7F: None}
 
 
-def _cleaned(pages: list[str]) -> list[str]:
+def clean_pages(pages: list[str]) -> list[str]:
+    """Pages with line-end hyphens resolved, line ends as newlines, ligatures and Arabic shapes as letters."""
     words = {word.lower() for text in pages for word in _WORD.findall(text)}
     hyphenated = {word.lower() for text in pages for word in re.findall(r"[^\W\d_]+-[^\W\d_]+", text)}
 

@@ -99,6 +99,11 @@ def test_the_reason_for_a_format_without_parser_names_the_format():
     assert unsupported("a.md", "image/png").code == "binary"
 
 
+def test_an_encrypted_office_file_says_so():
+    kind = media_type("a.docx", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(100))
+    assert unsupported("a.docx", kind).code == "encrypted"
+
+
 def test_language_of_source_code():
     assert language_of("text/x-rust") == "rust"
     assert language_of("text/markdown") is None
