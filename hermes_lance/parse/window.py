@@ -212,7 +212,7 @@ class FixedChunker:
             spans.append((position, cut))
             # At least half of each window is new, whatever overlap was asked for.
             back = max(ruler.back(cut, self.overlap_tokens), position + (cut - position + 1) // 2)
-            position = cutter.unbroken(position, back) if 0 < self.overlap_tokens and back < cut else cut
+            position = cutter.unbroken(position, back) if self.overlap_tokens > 0 and back < cut else cut
             done = cut
         kind = "code" if document.lang else "text"
         return without_blank_pieces(text, [Piece(start, end, kind, trail_at(document, start)) for start, end in spans])

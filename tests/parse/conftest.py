@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 import pytest
 
@@ -127,7 +128,7 @@ def covered() -> Callable[[Document, list[Piece]], None]:
     def check(document: Document, pieces: list[Piece]) -> None:
         text = document.text
         assert pieces[0].start == 0 and pieces[-1].end == len(text)
-        for before, after in zip(pieces, pieces[1:], strict=False):
+        for before, after in pairwise(pieces):
             assert before.start < after.start <= before.end < after.end
         assert all(text[piece.start : piece.end].strip() for piece in pieces)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sysconfig
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -19,7 +20,7 @@ from hermes_lance.parse.symbols import SymbolsChunker
 from hermes_lance.parse.tokens import estimate
 from hermes_lance.parse.window import FixedChunker
 
-CHUNKERS = [HeadingsChunker, ParagraphsChunker, SymbolsChunker, FixedChunker]
+CHUNKERS: list[Any] = [HeadingsChunker, ParagraphsChunker, SymbolsChunker, FixedChunker]
 FRAGMENTS = [
     "A sentence of plain words. ", "Another one!\n", "\n", "\n\n", "\r\n", "# Heading\n", "```\ncode\n\ncode\n```\n",
     "- item one\n", "| a | b |\n", "def name(argument):\n    return 1\n\n", "class Thing:\n", "    x = 1\n", "e\u0301",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from hermes_lance.parse.headings import HeadingsChunker
 from hermes_lance.parse.markdown import MarkdownParser
 
@@ -75,9 +77,9 @@ def test_a_table_is_cut_between_rows():
 
 def test_windows_overlap_only_inside_a_paragraph():
     paragraphs, _ = cut("# A\n\n" + (SENTENCE * 4 + "\n\n") * 20)
-    assert all(a.end == b.start for a, b in zip(paragraphs, paragraphs[1:], strict=False))
+    assert all(a.end == b.start for a, b in pairwise(paragraphs))
     unbroken, _ = cut("# A\n\n" + SENTENCE * 80)
-    assert all(a.end > b.start for a, b in zip(unbroken[1:], unbroken[2:], strict=False))
+    assert all(a.end > b.start for a, b in pairwise(unbroken[1:]))
 
 
 def test_twenty_thousand_headings_make_few_passages():
