@@ -84,8 +84,11 @@ class Build:
         base = manifests.current_or_none(self.dataset)
         plan = self._plan(base)
         if base is None or not plan.empty or self._unfinished(base):
-            with writing(self.dataset, self.wait_seconds):
-                base = self._write(base, plan)
+            try:
+                with writing(self.dataset, self.wait_seconds):
+                    base = self._write(base, plan)
+            finally:
+                self._read().close()
         else:
             self.tally.plan(plan)
         self._finish(base)

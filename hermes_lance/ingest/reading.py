@@ -60,6 +60,12 @@ class Reader:
             self._made[category, name] = made
         return made
 
+    def close(self) -> None:
+        """Ends the worker processes of parsers that have some; they start again when the next file needs them."""
+        for made in self._made.values():
+            if hasattr(made, "close"):
+                made.close()
+
     def signature(self, media_type: str) -> str:
         """Fingerprint of everything that shapes the rows of a file of this type; redone when it changes."""
         known = self._signatures.get(media_type)
