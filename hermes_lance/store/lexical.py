@@ -15,7 +15,7 @@ from typing import Any
 
 from hermes_lance.core.errors import DatasetDamaged
 from hermes_lance.core.words import AnalysedQuery, AnalysedText, Analyser, clean, encodable
-from hermes_lance.store import lexical_query
+from hermes_lance.store import lexical_files, lexical_query
 from hermes_lance.store.lexical_fields import (
     FIRST,
     FOLDER,
@@ -201,10 +201,10 @@ class LexicalReader:
         self._layout = layout(table)
         if not (folder / "meta.json").exists():
             raise DatasetDamaged(f"lexical index at {folder}: meta.json is missing")
-        index = opened(folder, analyser or Analyser())
-        self._schema: Any = index.schema
-        check_fields(folder, self._schema, self._layout)
-        with engine_errors(self.folder):
+        with engine_errors(folder), lexical_files.for_reading(folder) as place:
+            index = opened(place, analyser or Analyser())
+            self._schema: Any = index.schema
+            check_fields(folder, self._schema, self._layout)
             index.config_reader("manual")
             self._searcher: Any = index.searcher()
 

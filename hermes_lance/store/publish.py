@@ -311,12 +311,12 @@ class Publication:
         with disk_errors(str(self._lexical_folder)):
             writer.commit()
             writer.close()
+        before = self.base.lexical["files"] if self.base is not None else {}
+        inside = {name.removeprefix("chunks/"): entry for name, entry in before.items()}
+        entries = lexical_files.file_entries(self._lexical_folder / "chunks", inside)
         manifest.lexical = {
             "folder": self._lexical_folder.name,
-            "files": {
-                f"chunks/{name}": size
-                for name, size in lexical_files.file_sizes(self._lexical_folder / "chunks").items()
-            },
+            "files": {f"chunks/{name}": entry for name, entry in entries.items()},
         }
 
     def _write_side(self, manifest: Manifest) -> None:

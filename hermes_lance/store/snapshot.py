@@ -42,8 +42,8 @@ class Snapshot:
         """The Tantivy index of the passages."""
         if self._lexical is None:
             folder = self.dataset / manifests.LEXICAL / self.manifest.lexical["folder"]
-            for name, size in self.manifest.lexical["files"].items():
-                check_size(folder / name, size)
+            for name, entry in self.manifest.lexical["files"].items():
+                check_size(folder / name, entry["size"])
             self._lexical = LexicalReader(folder / "chunks")
         return self._lexical
 
