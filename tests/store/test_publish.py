@@ -166,3 +166,17 @@ def test_a_lost_table_or_version_is_named_and_not_a_bare_error_of_the_engine(tmp
     shutil.rmtree(tmp_path / "lance" / "chunks.lance")
     with pytest.raises(DatasetDamaged, match=r"chunks\.lance: cannot be opened"):
         list(Tables(tmp_path).read("chunks", ["id"], version=1))
+
+
+def test_a_flipped_bit_in_the_lexical_index_is_noticed_and_the_index_rebuilt(tmp_path):
+    publish(tmp_path, {"a.txt": ["a red fox"], "b.txt": ["a grey wolf"]})
+    publish(tmp_path, {"c.txt": ["a blue whale"]})
+    folder = tmp_path / "lexical" / manifests.current(tmp_path).lexical["folder"] / "chunks"
+    victim = next(path for path in sorted(folder.iterdir()) if path.suffix == ".pos" or path.suffix == ".idx")
+    data = bytearray(victim.read_bytes())
+    data[len(data) // 2] ^= 1
+    victim.write_bytes(bytes(data))
+    assert {one.name: one.ok for one in check.checks(tmp_path)}["side-files"] is False
+    old = manifests.current(tmp_path)
+    recover.rebuild(tmp_path, Tables(tmp_path), None, facts=recover.facts_of(old), newer_than=old)
+    assert healthy(tmp_path)
