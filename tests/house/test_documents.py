@@ -43,17 +43,49 @@ def test_generated_documents_are_in_step(checkout):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("block", BLOCKS, ids=lambda block: f"{block.file.name}:{block.line}")
-def test_a_block_that_is_marked_runs(block, checkout, tmp_path):
-    shutil.copytree(checkout / "docs" / "sample", tmp_path / "docs" / "sample")
-    (tmp_path / "home").mkdir()
-    environment = {**os.environ, "HERMES_HOME": str(tmp_path / "home"), "PYTHONPATH": str(checkout)}
+def run(command: list[str], place: Path, checkout: Path, code: str) -> str:
+    """What a command prints, in a folder that holds the sample workspace, with a home of its own."""
+    environment = {**os.environ, "HERMES_HOME": str(place / "home"), "PYTHONPATH": str(checkout)}
     environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{environment['PATH']}"
-    runner = {"python": [sys.executable, "-"], "sh": ["bash", "-eu"]}[block.language]
-    done = subprocess.run(
-        runner, input=block.code, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120
-    )
+    done = subprocess.run(command, input=code, cwd=place, env=environment, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture
+def place(checkout: Path, tmp_path: Path) -> Path:
+    """A folder in which the documents' examples work."""
+    shutil.copytree(checkout / "docs" / "sample", tmp_path / "docs" / "sample")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "block", [block for block in BLOCKS if block.language != "console"], ids=lambda block: f"{block.file.name}"
+)
+def test_an_example_runs(block, place, checkout):
+    runner = {"python": [sys.executable, "-"], "sh": ["bash", "-eu"]}[block.language]
+    run(runner, place, checkout, block.code)
+
+
+@pytest.mark.parametrize(
+    "block", [block for block in BLOCKS if block.language == "console"], ids=lambda block: f"{block.file.name}"
+)
+def test_a_session_prints_what_the_document_shows(block, place, checkout):
+    command, shown = "", ""
+    for line in block.code.splitlines():
+        if line.startswith("$ "):
+            command = line.removeprefix("$ ")
+            shown = run(["bash", "-eu"], place, checkout, command)
+        elif line.strip():
+            # Scores differ a little between processors; everything else is the same everywhere.
+            wanted = re.sub(r"  \d+\.\d\d$", "  ", line)
+            assert wanted in shown, f"{command} does not print {wanted!r} (any more):\n{shown}"
+            shown = shown[shown.index(wanted) + len(wanted) :]
+
+
+def test_the_readme_shows_a_session_on_its_first_screen():
+    (session,) = [block for block in BLOCKS if block.language == "console" and block.file.name == "README.md"]
+    assert session.line + session.code.count("\n") < 31
 
 
 def test_every_link_to_a_file_leads_somewhere(checkout):
