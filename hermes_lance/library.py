@@ -235,7 +235,7 @@ class Library:
 
     def locator(self, snapshot: Snapshot) -> Callable[[KnownFile], str | bytes | None]:
         """Where a known file is on disk; none for a root that nobody knows any more."""
-        places = {root["key"]: root["path"] for root in snapshot.manifest.roots}
+        places = {root["key"]: on_disk(root["path"], root.get("raw_path")) for root in snapshot.manifest.roots}
         places.update({root.key: os.fspath(root.path) for root in self.roots()})
 
         def locate(known: KnownFile) -> str | None:

@@ -73,7 +73,7 @@ class Applier:
         """A file that is left out or failed. A failure keeps the passages of its last good reading."""
         before = item.known if item.change != "moved" else None
         kept = before.chunks if before is not None and why.failed else 0
-        media_type = before.media_type if before is not None else None
+        media_type = before.media_type if kept and before is not None else None
         state = replace(
             self._blank(item),
             state=state_of(why),

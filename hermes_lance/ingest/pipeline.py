@@ -164,10 +164,7 @@ class Build:
 
     def _facts(self, base: Manifest | None) -> Facts:
         space = dict(base.space) if base is not None and base.space.get("active") else self._own_space()
-        roots = [
-            {"key": root.key, "label": root.label, "path": printable(str(root.path))[0], "recursive": root.recursive}
-            for root in self.roots
-        ]
+        roots = [_root_entry(root) for root in self.roots]
         if self._fingerprints is None:
             self._fingerprints = self.fingerprints()
         return Facts(self._fingerprints, space, self.settings, roots)
@@ -316,3 +313,9 @@ class _Line:
 
 def _id(manifest: Manifest | None) -> str | None:
     return manifest.id if manifest is not None else None
+
+
+def _root_entry(root: Root) -> dict[str, object]:
+    """A root as the manifest has it; `raw_path` as for files."""
+    path, raw_path = printable(str(root.path))
+    return {"key": root.key, "label": root.label, "path": path, "raw_path": raw_path, "recursive": root.recursive}
