@@ -103,6 +103,7 @@ def clean_build(make_home: Callable[..., Home]) -> Callable[[Home], Contents]:
         nonlocal number
         number += 1
         fresh = make_home(f"clean-{number}", home.workspace)
+        shutil.copy(home.folder / "config.yaml", fresh.folder)
         fresh.build()
         return fresh.contents()
 
