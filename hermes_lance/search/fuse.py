@@ -12,7 +12,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 RRF_K = 60
-FOREIGN_WEIGHT = 0.2
+FOREIGN_WEIGHT = 0.1
 """Weight of the dense leg for questions mostly outside the scripts that the model was made for."""
 
 Ranking = Sequence[tuple[int, float]]

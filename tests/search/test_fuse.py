@@ -76,6 +76,6 @@ def test_the_order_of_rows_does_not_depend_on_the_order_of_input():
 
 
 def test_questions_in_a_foreign_script_trust_the_model_less():
-    assert dense_weight(0.5, share_outside=0.9) == 0.2
+    assert dense_weight(0.5, share_outside=0.9) == 0.1
     assert dense_weight(0.5, share_outside=0.1) == 0.5
-    assert dense_weight(0.1, share_outside=0.9) == 0.1
+    assert dense_weight(0.05, share_outside=0.9) == 0.05
