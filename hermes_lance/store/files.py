@@ -14,7 +14,7 @@ from typing import Any
 
 from hermes_lance.core.records import KnownFile
 from hermes_lance.store.rows import source_hash
-from hermes_lance.store.segment import Segment, SegmentWriter
+from hermes_lance.store.segment import Segment, SegmentWriter, reading
 
 COLUMNS = tuple(item.name for item in fields(KnownFile))
 _SEPARATOR = b",\n"
@@ -57,8 +57,9 @@ class FilesState:
         offsets = self._segment.cast("offsets")
         rows = self._segment.raw("rows")
         while at < len(self._ids) and self._ids[at] == wanted:
-            data = bytes(rows[offsets[at] : offsets[at + 1]]).removeprefix(_SEPARATOR)
-            known = KnownFile(*json.loads(data))
+            with reading(self._segment.path):
+                data = bytes(rows[offsets[at] : offsets[at + 1]]).removeprefix(_SEPARATOR)
+                known = KnownFile(*json.loads(data))
             if known.id == source_id:
                 return known
             at += 1
@@ -68,5 +69,6 @@ class FilesState:
         """Every record by source id."""
         if self._segment is None:
             return {}
-        records = json.loads(b"[" + bytes(self._segment.raw("rows")) + b"]")
-        return {record[0]: KnownFile(*record) for record in records}
+        with reading(self._segment.path):
+            records = json.loads(b"[" + bytes(self._segment.raw("rows")) + b"]")
+            return {record[0]: KnownFile(*record) for record in records}

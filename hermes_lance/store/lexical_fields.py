@@ -153,6 +153,9 @@ def opened(folder: Path, analyser: Analyser, *, create: Layout | None = None) ->
     return index
 
 
+_MOST_WORDS = 200
+
+
 @contextlib.contextmanager
 def engine_errors(folder: Path) -> Iterator[None]:
     """Turns what Tantivy raises inside the block into our errors, which name the folder.
@@ -166,7 +169,7 @@ def engine_errors(folder: Path) -> Iterator[None]:
     except BaseException as error:
         if type(error).__name__ != "PanicException":
             raise
-        raise DatasetDamaged(f"lexical index at {folder}: damaged ({error})") from error
+        raise DatasetDamaged(f"lexical index at {folder}: damaged ({_short(str(error))})") from error
 
 
 def _ours(folder: Path, error: Exception) -> HermesLanceError:
@@ -174,4 +177,10 @@ def _ours(folder: Path, error: Exception) -> HermesLanceError:
     if "LockBusy" in words or "Failed to acquire Lockfile" in words:
         return DatasetBusy(f"lexical index at {folder}: another process is writing to it")
     known = translated(error, f"lexical index at {folder}")
-    return known or DatasetDamaged(f"lexical index at {folder}: cannot be read ({words})")
+    return known or DatasetDamaged(f"lexical index at {folder}: cannot be read ({_short(words)})")
+
+
+def _short(words: str) -> str:
+    """One line of reasonable length: Tantivy quotes whole files."""
+    line = " ".join(words.split())
+    return line if len(line) <= _MOST_WORDS else f"{line[:_MOST_WORDS]}…"

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from hermes_lance.core.errors import DatasetDamaged
 from hermes_lance.core.records import ChunkRow
-from hermes_lance.store.segment import Segment, SegmentWriter
+from hermes_lance.store.segment import Segment, SegmentWriter, reading
 
 if TYPE_CHECKING:
     import numpy as np
@@ -124,26 +124,32 @@ class TextSegment:
     def sources(self) -> list[list[Any]]:
         """What stands once for each file."""
         if self._sources is None:
-            self._sources = json.loads(bytes(self.file.raw("sources")))
+            with reading(self.file.path):
+                self._sources = json.loads(bytes(self.file.raw("sources")))
         return self._sources
 
     def text(self, index: int) -> str:
         """The text of a row."""
-        return str(self._text[self._text_offsets[index] : self._text_offsets[index + 1]], "utf-8")
+        with reading(self.file.path):
+            return str(self._text[self._text_offsets[index] : self._text_offsets[index + 1]], "utf-8")
 
     def keys(self, index: int) -> tuple[str, ...]:
         """The keys of a row's vectors."""
-        start, end = self._keys_offsets[index], self._keys_offsets[index + 1]
+        with reading(self.file.path):
+            start, end = self._keys_offsets[index], self._keys_offsets[index + 1]
+            if end * KEY_BYTES > len(self._keys):
+                raise IndexError("keys beyond the end")
         return tuple(bytes(self._keys[at * KEY_BYTES : (at + 1) * KEY_BYTES]).hex() for at in range(start, end))
 
     def row(self, index: int) -> ChunkRow:
         """A whole row."""
-        record = json.loads(bytes(self._rows[self._rows_offsets[index] : self._rows_offsets[index + 1]]))
-        values = dict(zip(PER_ROW, record, strict=True))
-        values.update(zip(PER_FILE, self.sources[self._row_source[index]], strict=True))
-        values["section"] = tuple(values["section"])
-        values["flags"] = tuple(values["flags"])
-        return ChunkRow(text=self.text(index), embed_keys=self.keys(index), run="", **values)
+        with reading(self.file.path):
+            record = json.loads(bytes(self._rows[self._rows_offsets[index] : self._rows_offsets[index + 1]]))
+            values = dict(zip(PER_ROW, record, strict=True))
+            values.update(zip(PER_FILE, self.sources[self._row_source[index]], strict=True))
+            values["section"] = tuple(values["section"])
+            values["flags"] = tuple(values["flags"])
+            return ChunkRow(text=self.text(index), embed_keys=self.keys(index), run="", **values)
 
     def source_hash_of_rows(self) -> npt.NDArray[np.uint64]:
         """For each row the hash of its file."""

@@ -118,7 +118,7 @@ def reading(path: Path) -> Iterator[None]:
     try:
         yield
     except (KeyError, IndexError, TypeError, ValueError, AttributeError, OverflowError, struct.error) as error:
-        raise DatasetDamaged(f"{path}: its content cannot be read ({error!r})") from error
+        raise DatasetDamaged(f"{path}: its content cannot be read ({type(error).__name__})") from error
 
 
 class Segment:

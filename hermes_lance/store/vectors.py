@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hermes_lance.store.rows import KEY_BYTES, DeadRows, source_hash
-from hermes_lance.store.segment import Segment, SegmentWriter
+from hermes_lance.store.segment import Segment, SegmentWriter, reading
 
 if TYPE_CHECKING:
     import numpy as np
@@ -145,12 +145,18 @@ class VectorRows:
 
         `query`: float32 `[d]`, length 1. `source_ids` limits the rows to those files.
         """
+        if not self.segments or limit <= 0:
+            return []
+        with reading(self.segments[0].file.path.parent):
+            return self._nearest(query, limit, source_ids, exact)
+
+    def _nearest(
+        self, query: npt.NDArray[np.float32], limit: int, source_ids: Collection[str] | None, exact: bool
+    ) -> list[tuple[int, float]]:
         import numpy as np
 
         masks = self._masks(source_ids)
         total = len(self)
-        if total == 0 or limit <= 0:
-            return []
         if exact or total * len(query) * 4 <= EXACT_BYTES:
             serials, scores = self._exact(query, masks)
         else:
