@@ -19,6 +19,7 @@ from hermes_lance.core.errors import ConfigError
 DEFAULT_PARSERS: Mapping[str, str] = {
     "text/markdown": "markdown",
     "text/html": "html",
+    "image/svg+xml": "svg",
     "application/pdf": "pdf",
     "text/*": "builtin_text",
 }

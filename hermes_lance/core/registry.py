@@ -20,6 +20,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "builtin_text": "hermes_lance.parse.plain:PlainParser",
         "markdown": "hermes_lance.parse.markdown:MarkdownParser",
         "html": "hermes_lance.parse.web:HtmlParser",
+        "svg": "hermes_lance.parse.svg:SvgParser",
         "pdf": "hermes_lance.parse.pdf:PdfParser",
     },
     "chunkers": {

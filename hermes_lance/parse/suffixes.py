@@ -103,6 +103,7 @@ TEXT_TYPES: Mapping[str, str] = {
             "text/ini": "ini cfg conf properties env editorconfig service desktop",
             "text/xml": "xml xsd xsl xslt rng docbook dbk plist rss atom xliff",
             "text/html": "html htm xhtml shtml",
+            "image/svg+xml": "svg",
             "text/diff": "diff patch",
             "text/plain": "txt text log srt vtt po pot",
         }
@@ -192,7 +193,7 @@ FILE_NAMES: Mapping[str, str] = {
 
 BINARY_SUFFIXES: Mapping[str, str] = _spread(
     {
-        "pictures": "png jpg jpeg gif webp bmp ico tif tiff heic heif avif psd xcf svg eps raw cr2 nef icns",
+        "pictures": "png jpg jpeg gif webp bmp ico tif tiff heic heif avif psd xcf eps raw cr2 nef icns",
         "sound": "mp3 wav ogg oga flac aac m4a opus wma mid midi",
         "films": "mp4 mov avi mkv webm m4v mpg mpeg wmv flv",
         "archives": "zip gz tgz tar xz txz bz2 tbz 7z rar zst lz4 lzma jar war ear whl egg deb rpm apk dmg iso cab",
