@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from hermes_lance.core.errors import UsageError
@@ -59,10 +60,8 @@ def answer(
     trace.note("dense", f"{len(legs.dense)} rows", asked=legs.dense_asked)
     method = query.fusion or settings.fusion
     weight = _weight(query, settings, embedder if legs.dense_asked else None)
-    literal = _literal(query, legs.verbatim, snapshot)
-    ranking = fuse.fused(
-        legs.lexical, legs.dense, method=method, weight=weight, verbatim=legs.verbatim, literal=literal
-    )
+    tiers = _tiers(query, legs, snapshot)
+    ranking = fuse.fused(legs.lexical, legs.dense, method=method, weight=weight, tiers=tiers)
     trace.note("fuse", f"{len(ranking)} rows", method=method, dense_weight=weight)
     page, has_more, dropped = _page(query, _in_stable_order(ranking, snapshot), snapshot, settings, freshness, display)
     if dropped:
@@ -90,12 +89,30 @@ def _weight(query: Query, settings: Settings, embedder: Callable[[], Embedder] |
     return fuse.dense_weight(own, outside)
 
 
-def _literal(query: Query, verbatim: Sequence[int], snapshot: Snapshot) -> list[int]:
-    """Of the rows that hold the question's words in order, those that hold its characters, blanks aside."""
-    if len(verbatim) < 2:
-        return []
+WORDS, CHARACTERS, NAME = 1, 2, 3
+"""Tiers: holds the question's words in order; its very characters, blanks aside; is the file of that name."""
+
+
+FIRST_LEXICAL = 10
+"""Of the lexical list, the rows among which a file of the question's name is looked for: there it stands on top."""
+
+
+def _tiers(query: Query, legs: candidates.Legs, snapshot: Snapshot) -> dict[int, int]:
+    """How literally rows answer the question, where they do."""
     wanted = " ".join(query.text.split())
-    return [serial for serial in verbatim if wanted in " ".join(snapshot.text.row(serial).text.split())]
+    tiers = {serial: _tier(snapshot.text.row(serial), wanted) for serial in legs.verbatim}
+    for serial, _ in legs.lexical[:FIRST_LEXICAL]:
+        if serial not in tiers and _tier(snapshot.text.row(serial), wanted) == NAME:
+            # One plain word is no quotation, but it may be the name of a file.
+            tiers[serial] = NAME
+    return tiers
+
+
+def _tier(row: ChunkRow, wanted: str) -> int:
+    name = PurePosixPath(row.path)
+    if row.ordinal == 0 and wanted in (name.name, name.stem):
+        return NAME
+    return CHARACTERS if wanted in " ".join(row.text.split()) else WORDS
 
 
 def _in_stable_order(ranking: Sequence[Fused], snapshot: Snapshot) -> Iterator[tuple[Fused, ChunkRow]]:

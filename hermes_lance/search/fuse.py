@@ -8,7 +8,7 @@ Clarke and Büttcher (SIGIR 2009). Measured side by side in docs/BENCHMARKS.md.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 RRF_K = 60
@@ -30,7 +30,7 @@ class Fused:
     lexical_rank: int | None
     dense_rank: int | None
     tier: int = 0
-    """2: holds the very characters of the question; 1: its words in order; 0: neither."""
+    """How literally the row answers the question; 0 = not at all, see `answer`."""
 
 
 def zscores(ranking: Ranking) -> dict[int, float]:
@@ -65,15 +65,14 @@ def fused(
     *,
     method: str = "zscore",
     weight: float = 0.5,
-    verbatim: Collection[int] = (),
-    literal: Collection[int] = (),
+    tiers: Mapping[int, int] | None = None,
 ) -> list[Fused]:
     """One ranking of all rows of both legs, best first; equal scores by row.
 
     `weight` is that of the dense leg (RRF takes both legs alike). A row that one leg lacks gets that leg's minimum
     (nothing with RRF). An empty leg says nothing and the other counts in full.
-    Rows in `verbatim` come before all others, in fused order, and of these
-    the ones in `literal` (the very characters, not just the words) first; rows that neither leg found are left out.
+    Rows with a higher tier come before all others, in fused order among themselves; a row that neither leg found is
+    left out, whatever its tier.
     """
     scale = {"zscore": zscores, "convex": minmax, "rrf": reciprocal_ranks}[method]
     scaled = [scale(lexical), scale(dense)]
@@ -82,7 +81,7 @@ def fused(
     floors = [0.0 if method == "rrf" or not values else min(values.values()) for values in scaled]
     raw = [dict(lexical), dict(dense)]
     ranks = [{row: rank for rank, (row, _) in enumerate(leg, start=1)} for leg in (lexical, dense)]
-    tiers = dict.fromkeys(verbatim, 1) | {row: 2 for row in literal if row in set(verbatim)}
+    tiers = tiers or {}
     rows = dict.fromkeys([*raw[0], *raw[1]])
     found = [
         Fused(

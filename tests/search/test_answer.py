@@ -127,3 +127,13 @@ def test_without_a_build_the_error_says_what_to_run(tmp_path):
 def test_a_wrong_argument_is_named(library, wrong):
     with pytest.raises(UsageError, match=next(iter(wrong))):
         library.search("canary", **wrong)
+
+
+def test_the_file_of_that_name_comes_before_files_that_mention_it(tmp_path):
+    (tmp_path / "config.yaml").write_text("knowledgebase:\n  embedders:\n    active: builtin_hash\n")
+    (tmp_path / "workspace").mkdir()
+    (tmp_path / "workspace/index.txt").write_text("See unicode.rst for strings; unicode.rst is long.\n")
+    (tmp_path / "workspace/unicode.rst.txt").write_text("Strings are sequences of code points.\n")
+    library = hermes_lance.open(tmp_path)
+    library.index()
+    assert [hit.path for hit in library.search("unicode.rst")] == ["unicode.rst.txt", "index.txt"]

@@ -56,12 +56,12 @@ def test_a_leg_that_found_nothing_leaves_the_other_as_it_is():
 
 def test_rows_that_hold_the_question_verbatim_come_first_in_fused_order():
     lexical, dense = [(1, 9.0), (2, 5.0), (3, 1.0)], [(1, 0.9), (3, 0.8)]
-    assert order(lexical, dense, verbatim=[3, 2]) == [2, 3, 1]
+    assert order(lexical, dense, tiers={3: 1, 2: 1}) == [2, 3, 1]
 
 
 def test_rows_with_the_very_characters_come_before_rows_with_the_same_words():
     lexical, dense = [(1, 9.0), (2, 5.0), (3, 1.0)], [(1, 0.9), (3, 0.8)]
-    assert order(lexical, dense, verbatim=[3, 2], literal=[3]) == [3, 2, 1]
+    assert order(lexical, dense, tiers={3: 2, 2: 1}) == [3, 2, 1]
 
 
 def test_the_order_of_rows_does_not_depend_on_the_order_of_input():
