@@ -83,8 +83,8 @@ def test_a_session_prints_what_the_document_shows(block, place, checkout):
             shown = shown[shown.index(wanted) + len(wanted) :]
 
 
-def test_the_readme_shows_a_session_on_its_first_screen():
-    (session,) = [block for block in BLOCKS if block.language == "console" and block.file.name == "README.md"]
+def test_the_readme_shows_a_session_on_its_first_screen(checkout):
+    (session,) = [block for block in BLOCKS if block.language == "console" and block.file == checkout / "README.md"]
     assert session.line + session.code.count("\n") < 31
 
 
