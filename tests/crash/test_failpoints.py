@@ -31,18 +31,22 @@ class Steps:
             raise FailpointReached(name)
 
 
+ONE, OTHER = "owl " * 500 + "\n\n", "elk " * 500 + "\n\n"
+"""Passages of their own; a file that holds them in another order has the same ids."""
+
+
 def write_first_tree(home):
     home.write("notes/whale.md", "# Whales", "The blue whale sings at night.", "It eats krill.")
     home.write("notes/wolf.md", "# Wolves", "A grey wolf runs.")
     home.write("fox.txt", "A red fox sleeps.", "A red fox sleeps.")
     home.write("gone.txt", "This will be removed.")
-    home.write("lines.txt", "These words stay.", "And these stay too.")
+    (home.workspace / "order.txt").write_text(ONE + OTHER)
 
 
 def edit_tree(home):
-    """Changed, changed in lines alone, removed, renamed, new, touched."""
+    """Changed, changed in its order alone, removed, renamed, new, touched."""
     home.write("notes/whale.md", "# Whales", "The blue whale sings at night.", "It eats squid now.")
-    home.write("lines.txt", "", "These words stay.", "And these stay too.")
+    (home.workspace / "order.txt").write_text(OTHER + ONE)
     (home.workspace / "gone.txt").unlink()
     (home.workspace / "fox.txt").rename(home.workspace / "notes" / "don't fox.txt")
     home.write("new.txt", "A new owl arrives.")
