@@ -176,9 +176,9 @@ def _repair(library: Opened, tables: Any) -> None:
     dataset = library.dataset
     if not tables.names():
         raise DatasetDamaged(f"{dataset}: no table is left to rebuild from", hint="Run `hermes-lance build --full`.")
-    (dataset / manifests.INTENT).unlink(missing_ok=True)
 
     def rebuild(newest: Manifest | None) -> Manifest:
+        recover.settle_tables(dataset, tables)
         facts = recover.facts_of(newest)
         return recover.rebuild(dataset, tables, None, facts=facts, newer_than=newest, note="rebuilt by doctor")
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from hermes_lance.core import ids
-from hermes_lance.core.errors import DatasetMissing, HermesLanceError
+from hermes_lance.core.errors import DatasetMissing, DatasetNewer, HermesLanceError
 from hermes_lance.store import manifest as manifests
 from hermes_lance.store.manifest import Manifest
 from hermes_lance.store.segment import file_sha256
@@ -193,12 +193,17 @@ def _vectors(snapshot: Snapshot) -> Check:
 
 
 def repair(dataset: Path, rebuild: Callable[[Manifest | None], Manifest]) -> Manifest:
-    """Publishes afresh from the Lance tables, trusting nothing else but the settings of the last readable manifest."""
+    """Publishes afresh from the Lance tables, trusting nothing else but the settings of the last readable manifest.
+
+    Raises `DatasetNewer` where a later release has written: its rows may hold what this one would lose.
+    """
     newest: Manifest | None = None
     for generation in reversed(manifests.known_generations(dataset)):
         try:
             newest = manifests.read_manifest(dataset, generation)
             break
+        except DatasetNewer:
+            raise
         except HermesLanceError:
             # The search goes on to an older manifest; the unreadable one has been reported by the checks.
             continue

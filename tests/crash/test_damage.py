@@ -8,7 +8,7 @@ import shutil
 
 import pytest
 
-from hermes_lance.core.errors import HermesLanceError
+from hermes_lance.core.errors import DatasetNewer, HermesLanceError
 from hermes_lance.store import check
 
 
@@ -106,3 +106,13 @@ def test_missing_files_give_our_errors_and_can_be_made_again(built, clean_build)
         assert [one for one in built.library().doctor(fix=True) if not one.ok and one.fatal] == []
         built.build()
         assert built.contents() == before == clean_build(built)
+
+
+def test_a_repair_leaves_what_a_later_release_wrote_byte_for_byte(built):
+    newest = built.dataset / "generations" / f"{built.library().manifest().id}.json"
+    newest.write_text(newest.read_text(encoding="utf-8").replace('"minimum_reader": 1', '"minimum_reader": 2'))
+    places = [path for path in built.dataset.rglob("*") if path.is_file() and path.name != "writer.lock"]
+    before = {path: path.read_bytes() for path in places}
+    with pytest.raises(DatasetNewer):
+        built.library().doctor(fix=True)
+    assert {path: path.read_bytes() for path in before} == before
