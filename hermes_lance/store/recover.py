@@ -40,11 +40,26 @@ def recover(dataset: Path, tables: Tables) -> tuple[Manifest | None, str]:
     if base is not None and base.id == intent["generation"]:
         (dataset / manifests.INTENT).unlink()
         return base, "finished"
-    heads = {name: tables.head(name) for name in intent["target"] if name in tables.names()}
-    reached = all(heads.get(name, 0) >= version for name, version in intent["target"].items())
-    if reached:
+    if _reached(tables, intent):
         return _roll_forward(dataset, tables, base, intent["facts"]), "rolled forward"
     return _roll_back(dataset, tables, base, intent["heads"]), "rolled back"
+
+
+def _reached(tables: Tables, intent: dict[str, Any]) -> bool:
+    """Every table is at the version that the run was about to make."""
+    heads = {name: tables.head(name) for name in intent["target"] if name in tables.names()}
+    return all(heads.get(name, 0) >= version for name, version in intent["target"].items())
+
+
+def settle_tables(dataset: Path, tables: Tables) -> None:
+    """Brings tables that an interrupted run left torn back to one state, for a rebuild that trusts nothing else."""
+    try:
+        intent = manifests.read_intent(dataset)
+    except DatasetDamaged:
+        intent = None  # Nothing can be learnt from it; the tables are taken as they are.
+    if intent is not None and not _reached(tables, intent):
+        _restore(tables, intent["heads"])
+    (dataset / manifests.INTENT).unlink(missing_ok=True)
 
 
 def _without_intent(dataset: Path, tables: Tables, base: Manifest | None) -> tuple[Manifest | None, str]:
@@ -59,6 +74,14 @@ def _without_intent(dataset: Path, tables: Tables, base: Manifest | None) -> tup
 
 
 def _roll_back(dataset: Path, tables: Tables, base: Manifest | None, heads: dict[str, int]) -> Manifest | None:
+    if _restore(tables, heads) and base is not None:
+        base = republish(dataset, tables, base, note="rolled back an interrupted run")
+    (dataset / manifests.INTENT).unlink(missing_ok=True)
+    return base
+
+
+def _restore(tables: Tables, heads: dict[str, int]) -> bool:
+    """The fixed tables as they were at these versions; whether any had to go back."""
     changed = False
     for name, version in heads.items():
         if name.startswith(VECTOR_PREFIX) or name not in tables.names():
@@ -67,10 +90,7 @@ def _roll_back(dataset: Path, tables: Tables, base: Manifest | None, heads: dict
             tables.restore(name, version)
             failpoints.reach("restored")
             changed = True
-    if base is not None and changed:
-        base = republish(dataset, tables, base, note="rolled back an interrupted run")
-    (dataset / manifests.INTENT).unlink(missing_ok=True)
-    return base
+    return changed
 
 
 def republish(dataset: Path, tables: Tables, base: Manifest, note: str) -> Manifest:

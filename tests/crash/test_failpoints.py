@@ -214,3 +214,13 @@ def test_a_process_killed_there_leaves_nothing_that_the_next_run_cannot_finish(n
     home.library().collect_garbage(wait_seconds=0.0)
     assert home.contents() == clean
     assert home.healthy()
+
+
+@pytest.mark.parametrize("arrange", [torn, all_but_published])
+def test_an_interrupted_run_on_a_damaged_dataset_is_repaired_and_built_to_the_end(arrange, home, clean_build):
+    arrange(home)
+    shutil.rmtree(home.dataset / "side")
+    assert [one for one in home.library().doctor(fix=True) if not one.ok and one.fatal] == []
+    home.build()
+    assert home.contents() == clean_build(home)
+    assert home.healthy()
