@@ -49,7 +49,7 @@ def test_an_environment_is_installed_once_and_again_when_the_project_changes(che
     python.write_text('#!/bin/sh\ncase "$*" in *install*) echo "$*" >>"$0.log";; *) echo Python 3.11;; esac\n')
     python.chmod(0o755)
 
-    def installs() -> int:
+    def installs():
         subprocess.run([make, venv, "-e", "."], check=True, capture_output=True, stdin=subprocess.DEVNULL)
         return (venv / "bin" / "python.log").read_text().count("\n")
 
