@@ -110,7 +110,7 @@ def _permissions(dataset: Path) -> Check:
 
 def _orphans(dataset: Path) -> Check:
     named: set[str] = set()
-    for generation in manifests.known_generations(dataset):
+    for generation in manifests.generations_on_disk(dataset):
         try:
             manifest = manifests.read_manifest(dataset, generation)
         except HermesLanceError as error:
@@ -198,7 +198,7 @@ def repair(dataset: Path, rebuild: Callable[[Manifest | None], Manifest]) -> Man
     Raises `DatasetNewer` where a later release has written: its rows may hold what this one would lose.
     """
     newest: Manifest | None = None
-    for generation in reversed(manifests.known_generations(dataset)):
+    for generation in reversed(manifests.generations_on_disk(dataset)):
         try:
             newest = manifests.read_manifest(dataset, generation)
             break

@@ -49,8 +49,8 @@ def retain(dataset: Path, keep: int = KEPT_GENERATIONS) -> Removed:
     """
     removed = Removed()
     published = _published_id(dataset)
-    known = [one for one in manifests.known_generations(dataset) if one <= published]
-    stray = [one for one in manifests.known_generations(dataset) if one > published]
+    known = [one for one in manifests.generations_on_disk(dataset) if one <= published]
+    stray = [one for one in manifests.generations_on_disk(dataset) if one > published]
     kept = _readable(dataset, known[-keep:])
     for generation in [one for one in known if one not in kept] + stray:
         manifests.manifest_path(dataset, generation).unlink(missing_ok=True)

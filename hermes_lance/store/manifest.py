@@ -169,5 +169,17 @@ def next_id(parent: Manifest | None) -> str:
 
 
 def known_generations(dataset: Path) -> list[str]:
-    """Ids of all generations on disk, oldest first."""
+    """Ids of the published generations on disk, oldest first; of all of them where the pointer cannot be read."""
+    found = generations_on_disk(dataset)
+    try:
+        published = current_id(dataset)
+    except DatasetMissing:
+        return []
+    except DatasetDamaged:
+        return found
+    return [one for one in found if one <= published]
+
+
+def generations_on_disk(dataset: Path) -> list[str]:
+    """Ids of all manifests, oldest first, with those that an interrupted run wrote and never published."""
     return sorted(path.stem for path in (dataset / GENERATIONS).glob("*.json") if path.stem.isdigit())

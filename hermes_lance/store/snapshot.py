@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from hermes_lance.core.errors import DatasetDamaged
+from hermes_lance.core.errors import DatasetDamaged, GenerationMissing
 from hermes_lance.store import manifest as manifests
 from hermes_lance.store.files import FilesState
 from hermes_lance.store.lexical import LexicalReader
@@ -72,6 +72,9 @@ def open_snapshot(dataset: Path, generation: str | None = None) -> Snapshot:
     if generation is not None:
         pinned = dataset / manifests.PINNED / generation
         place = pinned if pinned.is_dir() else dataset
+        if place is dataset and generation > manifests.current_id(dataset):
+            # An interrupted run may have written it; nobody has published it.
+            raise GenerationMissing(f"{dataset}: there is no generation {generation}")
         return Snapshot(place, manifests.read_manifest(place, generation))
     problem: DatasetDamaged | None = None
     for _ in range(_TRIES):

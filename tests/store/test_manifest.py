@@ -9,6 +9,7 @@ import pytest
 from hermes_lance.core.errors import DatasetDamaged, DatasetMissing, DatasetNewer, GenerationMissing
 from hermes_lance.store import manifest as manifests
 from hermes_lance.store.manifest import Manifest
+from hermes_lance.store.snapshot import open_snapshot
 
 
 def manifest(number=1, **more):
@@ -86,6 +87,10 @@ def test_a_manifest_without_pointer_is_not_published(tmp_path):
     manifests.move_pointer(tmp_path, "00000001")
     stored(tmp_path, manifest(2))
     assert manifests.current(tmp_path).id == "00000001"
+    assert manifests.known_generations(tmp_path) == ["00000001"]
+    assert manifests.generations_on_disk(tmp_path) == ["00000001", "00000002"]
+    with pytest.raises(GenerationMissing):
+        open_snapshot(tmp_path, "00000002")
 
 
 def test_an_empty_folder_holds_nothing_yet(tmp_path):
