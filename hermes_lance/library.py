@@ -104,6 +104,7 @@ class Library:
             raise UsageError(f"{self.config.home}: the workspace is switched off in config.yaml")
         self.config.workspace_root.mkdir(mode=0o700, parents=True, exist_ok=True)
         roots = self._roots_for(extra_roots)
+        embed = embed and self._can_embed()
         build = Build(
             self.config,
             self.dataset,
@@ -143,7 +144,7 @@ class Library:
     # -- models and fingerprints -------------------------------------------------------------------------------
 
     def embedder(self) -> Embedder:
-        """The configured embedder; on a dataset without vectors the default one when it is not available."""
+        """The configured embedder. Where it is not available: the default one, unless other vectors are there."""
         with self._lock:
             if self._embedder is None:
                 self._embedder = self._choose_embedder()
@@ -154,10 +155,34 @@ class Library:
             return load.embedder(self.config.embedder, self.config.embedder_options)
         except (ModelUnavailable, PluginMissing) as error:
             current = self.manifest_or_none()
-            if self.config.embedder == DEFAULT_EMBEDDER or (current is not None and current.vector_segments):
+            held = current.space["active"]["embedder"] if current is not None and current.vector_segments else None
+            if self.config.embedder == DEFAULT_EMBEDDER or held not in (None, DEFAULT_EMBEDDER):
                 raise
-            self.warnings.append(f"embedder {self.config.embedder}: {error} {error.hint} Using {DEFAULT_EMBEDDER}.")
+            self._say(f"{error}; {DEFAULT_EMBEDDER} is used instead. {error.hint}")
             return load.embedder(DEFAULT_EMBEDDER, {})
+
+    def embedder_trouble(self) -> PluginMissing | ModelUnavailable | None:
+        """Why the configured embedder cannot be used, when it is not the one that made the vectors."""
+        current = self.manifest_or_none()
+        active = (current.space.get("active") if current is not None else None) or {}
+        if self.config.embedder in (active.get("embedder"), DEFAULT_EMBEDDER):
+            return None
+        try:
+            load.embedder(self.config.embedder, self.config.embedder_options)
+        except (ModelUnavailable, PluginMissing) as error:
+            return error
+        return None
+
+    def _can_embed(self) -> bool:
+        """False, with a warning, where the vectors have to wait for an embedder; words are indexed all the same."""
+        try:
+            self.embedder().signature()
+        except (ModelUnavailable, PluginMissing) as error:
+            if self.manifest_or_none() is None:
+                raise
+            self._say(f"vectors wait: {error}. New text is found by its words. {error.hint}")
+            return False
+        return True
 
     def _query_embedder(self, snapshot: Snapshot) -> Callable[[], Embedder] | None:
         """The embedder whose vectors the snapshot holds; none, with a warning, when it is another one."""
@@ -167,7 +192,7 @@ class Library:
         try:
             model = self.embedder() if active["embedder"] == self.config.embedder else load.embedder(active["embedder"])
         except (ModelUnavailable, PluginMissing) as error:
-            self._say(f"vectors wait: {error} {error.hint}")
+            self._say(f"vectors wait: {error}. {error.hint}")
             return None
         if model.signature() != active["signature"]:
             self._say("vectors wait: they were made by another version of the embedder; run `hermes-lance build`")
@@ -187,12 +212,21 @@ class Library:
         pieces = {kind: reader.signature(kind) for kind in sorted({*self.config.parsers, *self.config.chunkers})}
         made = signature.Fingerprints(
             pieces=signature.digest(pieces),
-            vectors=signature.digest(self.embedder().signature()),
+            vectors=self._vectors_fingerprint(),
             lexical=lexical_digest("chunks"),
             suspicion="none",
             schemas=signature.digest(schema.digests()),
         )
         return dict(made.as_json())
+
+    def _vectors_fingerprint(self) -> str:
+        try:
+            return signature.digest(self.embedder().signature())
+        except (ModelUnavailable, PluginMissing):
+            current = self.manifest_or_none()
+            if current is None or "vectors" not in current.fingerprints:
+                raise
+            return current.fingerprints["vectors"]  # no vector is made, so none with another fingerprint
 
     # -- search ------------------------------------------------------------------------------------------------
 

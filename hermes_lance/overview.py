@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from hermes_lance.core.errors import DatasetDamaged, DatasetMissing, UsageError
+from hermes_lance.core.errors import DatasetDamaged, DatasetMissing, HermesLanceError, PluginMissing, UsageError
 from hermes_lance.core.signature import digest
 from hermes_lance.store import check, compact, recover
 from hermes_lance.store import manifest as manifests
@@ -45,6 +45,10 @@ class Opened(Protocol):
 
     def manifest_or_none(self) -> Manifest | None:
         """The same, or none before the first build."""
+        ...
+
+    def embedder_trouble(self) -> HermesLanceError | None:
+        """Why the configured embedder cannot be used."""
         ...
 
     def close(self) -> None:
@@ -91,7 +95,7 @@ def status(library: Opened, *, files: bool = False) -> dict[str, Any]:
         "stale": _outdated(library, manifest),
         "plugins": _plugins(library),
         "fingerprint": manifest.fingerprints.get("bundle") if manifest else None,
-        "warnings": list(library.warnings),
+        "warnings": [*library.warnings, *(f"{one}. {one.hint}" for one in _plugin_troubles(library))],
     }
     if files:
         body["files_detail"] = list(_file_rows(library, manifest))
@@ -109,12 +113,33 @@ def _outdated(library: Opened, manifest: Manifest | None) -> bool:
         return False
     if (library.dataset / manifests.INTENT).exists() or manifest.totals.get("vectors_pending", 0):
         return True
+    active = manifest.space.get("active") or {}
+    if active.get("embedder") != library.config.embedder and library.embedder_trouble() is None:
+        return True
+    try:
+        pieces = digest(_pieces(library))
+    except PluginMissing:
+        return False  # a build could not redo them either; the warnings say why
+    return bool(manifest.fingerprints) and manifest.fingerprints.get("pieces") != pieces
+
+
+def _pieces(library: Opened) -> dict[str, str]:
+    """The fingerprint of each kind of file. Raises `PluginMissing` for a parser or chunker that there is not."""
     from hermes_lance.ingest.reading import Reader
 
     reader = Reader.of(library.config)
-    kinds = sorted({*library.config.parsers, *library.config.chunkers})
-    pieces = digest({kind: reader.signature(kind) for kind in kinds})
-    return bool(manifest.fingerprints) and manifest.fingerprints.get("pieces") != pieces
+    return {kind: reader.signature(kind) for kind in sorted({*library.config.parsers, *library.config.chunkers})}
+
+
+def _plugin_troubles(library: Opened) -> list[HermesLanceError]:
+    """Plugins that the configuration names and that cannot be had."""
+    embedder = library.embedder_trouble()
+    found: list[HermesLanceError] = [] if embedder is None else [embedder]
+    try:
+        _pieces(library)
+    except PluginMissing as error:
+        found.append(error)
+    return found
 
 
 def _file_rows(library: Opened, manifest: Manifest | None) -> Iterator[dict[str, Any]]:
@@ -198,7 +223,9 @@ def _configuration(library: Opened) -> list[Check]:
         found.append(Check("roots", False, f"not there: {detail}", fatal=False, remedy=remedy))
     else:
         found.append(Check("roots", True, f"{len(library.roots())} folders, all there"))
-    return found
+    troubles = _plugin_troubles(library)
+    found += [Check("plugins", False, str(one), fatal=False, remedy=one.hint) for one in troubles]
+    return found if troubles else [*found, Check("plugins", True, "all that are named can be had")]
 
 
 def collect_garbage(library: Opened, *, keep: int = 3, wait_seconds: float = 30.0) -> Removed:
