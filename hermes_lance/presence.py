@@ -63,7 +63,8 @@ def why(library: Searchable, path: str | Path, query: str | None = None) -> Verd
         return _unknown(shown, found, stages)
     stages.append(_index_stage(known))
     if known.chunks == 0:
-        return Verdict(shown, f"Not indexed: {known.reason or known.state}.", tuple(stages))
+        rule = f" ({known.rule})" if known.rule else ""
+        return Verdict(shown, f"Not indexed: {known.reason or known.state}{rule}.", tuple(stages))
     fresh = Freshness(library.locator(snapshot)).of(known)
     stages.append(TraceEntry("freshness", fresh, {"indexed_at": known.indexed_at}))
     verdict = f"Indexed as {known.chunks} passages."

@@ -32,10 +32,14 @@ def link_verdict(
             return Skipped("link-dangling", "a link whose target does not exist")
         return Skipped("unreadable", f"a link that cannot be followed: {error.strerror}", failed=True)
     if stat.S_ISDIR(found.st_mode):
-        return Skipped("link-to-folder", "a link to a folder; only real folders are walked", remedy="add it as a root")
+        return Skipped(
+            "link-to-folder",
+            "a link to a folder; only real folders are walked",
+            remedy="`hermes-lance workspace roots add`",
+        )
     top = os.fspath(root.path).rstrip(os.sep) + os.sep
     if not target.startswith(top):
-        return Skipped("link-outside", "a link to a file outside its root", remedy="add its folder as a root")
+        return Skipped("link-outside", "a link to a file outside its root", remedy="`hermes-lance workspace roots add`")
     if not stat.S_ISREG(found.st_mode):
         return Skipped("special", "a link to something that is not a file")
     inner = target[len(top) :].replace(os.sep, "/")

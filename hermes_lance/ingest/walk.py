@@ -381,7 +381,7 @@ def _ignored(place: str, why: str) -> Skipped:
         remedy = f"a line `!name` in {ignore.HERMESIGNORE}"
     elif ignore.GITIGNORE in place.rpartition("/")[2]:
         remedy = "knowledgebase.indexing.respect_gitignore"
-    return Skipped("ignored", f"{why} ({place})", rule=place, remedy=remedy)
+    return Skipped("ignored", why, rule=place, remedy=remedy)
 
 
 def _begins(location: str, start: bytes) -> bool:

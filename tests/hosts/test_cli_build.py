@@ -59,6 +59,16 @@ def test_the_last_lines_name_what_was_skipped_and_the_key_that_would_change_it(c
     assert max(map(columns_of, lines)) <= 80
 
 
+def test_the_rule_that_leaves_a_file_out_is_named_once_wherever_it_is_shown(cli, home):
+    (home / "workspace" / ".hermesignore").write_text("guide.md\n", encoding="utf-8")
+    problems = cli("--home", home, "--json", "build").json["problems"]
+    rows = cli("--home", home, "--json", "status", "--files").json["files_detail"]
+    row = next(one for one in rows if one["path"] == "guide.md")
+    said = [next(one["detail"] for one in problems if one["path"] == "guide.md"), row["reason"]]
+    said.append(cli("--home", home, "--json", "why", "guide.md").json["verdict"])
+    assert [one.count(".hermesignore:1") for one in said] == [1, 1, 1]
+
+
 def test_quiet_says_nothing(cli, home):
     ending = cli("--home", home, "build", "--quiet")
     assert (ending.status, ending.out, ending.err) == (0, "", "")
