@@ -31,6 +31,9 @@ class Editor:
     def files(self) -> list[Path]:
         return sorted(path for path in self.workspace.rglob("*") if path.is_file())
 
+    def everything(self) -> list[Path]:
+        return sorted(self.workspace.rglob("*"))
+
     def place(self) -> Path:
         path = self.workspace / self.random.choice(FOLDERS) / self.random.choice(NAMES)
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -126,6 +129,8 @@ def test_any_history_ends_like_a_clean_build(seed, home, clean_build):
         done.append(editor.edit())
         if editor.random.random() < 0.6:
             home.build(embed=editor.random.random() < 0.7)
+        elif editor.random.random() < 0.5:
+            home.build(only_paths=[editor.random.choice([home.workspace, *editor.everything()])])
         if number % 5 == 4:
             home.build()
             assert home.contents() == clean_build(home), done
