@@ -64,8 +64,7 @@ class Applier:
         work.put_file(state, made.rows)
         self.tally.indexed(item, len(made.rows))
         if document.replaced_chars:
-            detail = f"{document.replaced_chars} characters could not be decoded"
-            self.tally.problem(item, "read", "encoding", detail)
+            self.tally.undecoded(item)
 
     def _not_indexed(
         self, item: Planned, why: Skipped, work: Publication, *, sha256: str | None = None, read: bool = False

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from hermes_lance.core.records import IndexReport, Problem, Skipped
 from hermes_lance.ingest.plan import Plan, Planned
+
+FEW = 3
+"""Names in a warning."""
 
 
 class Tally:
@@ -11,6 +16,7 @@ class Tally:
 
     def __init__(self, report: IndexReport) -> None:
         self.report = report
+        self._undecoded: list[str] = []
 
     def plan(self, plan: Plan) -> None:
         """What the plan alone says; files that are read are counted when they are."""
@@ -58,6 +64,14 @@ class Tally:
         detail = f"{why.detail} ({why.rule})" if why.rule else why.detail
         self.problem(item, stage, why.code, f"{detail}; see {why.remedy}" if why.remedy else detail)
 
+    def undecoded(self, item: Planned) -> None:
+        """A file was indexed with marks in place of bytes that are no text. One warning speaks of all such files:
+        `problems` holds only those that are not indexed."""
+        if self._undecoded:
+            self.report.warnings.remove(_about_undecoded(self._undecoded))
+        self._undecoded.append(item.file.display_path)
+        self.warn(_about_undecoded(self._undecoded))
+
     def problem(self, item: Planned, stage: str, code: str, detail: str) -> None:
         """A line of the report about one file."""
         file = item.file
@@ -67,3 +81,8 @@ class Tally:
         """A line about the run, once."""
         if text not in self.report.warnings:
             self.report.warnings.append(text)
+
+
+def _about_undecoded(paths: Sequence[str]) -> str:
+    names = ", ".join(paths[:FEW]) + (", ..." if len(paths) > FEW else "")
+    return f"characters that could not be decoded are marked in {len(paths)} of the indexed files: {names}"

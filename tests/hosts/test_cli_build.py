@@ -69,6 +69,16 @@ def test_the_rule_that_leaves_a_file_out_is_named_once_wherever_it_is_shown(cli,
     assert [one.count(".hermesignore:1") for one in said] == [1, 1, 1]
 
 
+def test_problems_are_the_files_that_are_not_indexed_and_nothing_else(cli, home):
+    for name in ("one.txt", "two.txt"):
+        (home / "workspace" / name).write_bytes(b"caf\xe9 latin bytes \xff\xfe\x81\n")
+    document = cli("--home", home, "--json", "build").json
+    assert len(document["problems"]) == document["files"]["skipped"] + document["files"]["failed"]
+    assert [one for one in document["warnings"] if "decoded" in one] == [
+        "characters that could not be decoded are marked in 2 of the indexed files: one.txt, two.txt"
+    ]
+
+
 def test_quiet_says_nothing(cli, home):
     ending = cli("--home", home, "build", "--quiet")
     assert (ending.status, ending.out, ending.err) == (0, "", "")
