@@ -36,7 +36,7 @@ from hermes_lance.store.vectors import VectorRows
 if TYPE_CHECKING:
     from hermes_lance.core.contracts import Embedder
 
-TEXT_IN_A_PUBLICATION = 48 << 20
+TEXT_IN_A_PUBLICATION = 24 << 20
 """Characters of text after which a batch is published: bounds memory."""
 FILES_IN_A_PUBLICATION = 20_000
 SECONDS_IN_A_PUBLICATION = 30.0

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 ROWS_IN_A_BATCH = 256
 SECONDS_BETWEEN_PUBLICATIONS = 20.0
+BYTES_IN_A_PUBLICATION = 24 << 20
+"""float16 vectors after which a batch is published: bounds memory where embedding is fast."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +99,7 @@ def fill(
         for batch in _batches(waiting, text):
             stop = step.cancelled() or step.over()
             waited = time.monotonic() - published_at > SECONDS_BETWEEN_PUBLICATIONS
-            if work is not None and not work.empty and (stop or waited):
+            if work is not None and not work.empty and (stop or waited or work.vector_bytes > BYTES_IN_A_PUBLICATION):
                 finish(work)
                 work, published_at = None, time.monotonic()
                 in_table = True

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -19,14 +19,13 @@ from hermes_lance.store import failpoints
 from hermes_lance.store import manifest as manifests
 from hermes_lance.store.durable import disk_errors, link_or_copy, link_tree, make_private
 from hermes_lance.store.manifest import Manifest
+from hermes_lance.store.merge import MOST_SEGMENTS, first_to_merge, merged_text, merged_vectors
 from hermes_lance.store.pointer import publish_manifest, table_step, write_intent
-from hermes_lance.store.rows import DeadRows, TextRows, TextSegmentWriter, as_mapping
+from hermes_lance.store.rows import DeadRows
 from hermes_lance.store.tables import Tables
-from hermes_lance.store.vectors import VectorRows, write_vectors
 
 KEPT_GENERATIONS = 3
 """Generations whose files stay for readers that opened them and for `--as-of`."""
-MOST_SEGMENTS = 8
 MOST_DEAD_SHARE = 0.25
 COMMITS_BETWEEN_COMPACTIONS = 24
 GRACE_SECONDS = 600.0
@@ -107,11 +106,11 @@ def _named_files(generations: Iterable[Manifest]) -> tuple[set[str], set[str]]:
 def tidy(dataset: Path, tables: Tables, base: Manifest, *, force: bool = False) -> Manifest:
     """Merges what has become many small pieces; the given generation when there is nothing to do."""
     manifest = _same_rows(base, "upkeep")
-    text = force or _too_many(base.text_segments) or _too_dead(base)
-    vectors = force or _too_many(base.vector_segments) or (text and base.dead is not None)
+    whole = force or _too_dead(base)
+    some = _too_many(base.text_segments) or _too_many(base.vector_segments)
     commits = {name: entry["version"] - entry.get("compacted", 0) for name, entry in base.tables.items()}
     lance = [name for name, count in commits.items() if count >= COMMITS_BETWEEN_COMPACTIONS or (force and count > 1)]
-    if not (text or vectors or lance):
+    if not (whole or some or lance):
         return base
     if lance:
         heads = {name: tables.head(name) for name in lance}
@@ -126,7 +125,7 @@ def tidy(dataset: Path, tables: Tables, base: Manifest, *, force: bool = False) 
                 "rows": tables.rows(name),
                 "compacted": tables.head(name),
             }
-    _merge_side_files(dataset / manifests.SIDE, base, manifest, text=text, vectors=vectors)
+    _merge_side_files(dataset / manifests.SIDE, base, manifest, whole=whole)
     publish_manifest(dataset, manifest)
     for name in lance:
         tables.clean(name, GRACE_SECONDS)
@@ -135,17 +134,25 @@ def tidy(dataset: Path, tables: Tables, base: Manifest, *, force: bool = False) 
     return manifest
 
 
-def _merge_side_files(side: Path, base: Manifest, manifest: Manifest, *, text: bool, vectors: bool) -> None:
-    """Writes the merged segments into the manifest; nothing stays behind when that fails."""
+def _merge_side_files(side: Path, base: Manifest, manifest: Manifest, *, whole: bool) -> None:
+    """Writes merged segments into the manifest: all of them without their dead rows, or the newest ones as they are.
+
+    Nothing stays behind when that fails.
+    """
     made: list[Path] = []
+    dropped = DeadRows.read(side, base.dead if whole else None)
+
+    def merged(entries: list[dict[str, Any]], suffix: str, merge: Callable[..., list[dict[str, Any]]]) -> Any:
+        start = 0 if whole else first_to_merge(entries) if len(entries) > MOST_SEGMENTS else len(entries)
+        if start >= len(entries):
+            return entries
+        made.append(side / f"{ids.unique_name()}.{suffix}")
+        return [*entries[:start], *merge(side, entries[start:], dropped, made[-1])]
+
     try:
-        if text:
-            made.append(side / f"{ids.unique_name()}.text")
-            manifest.text_segments = [_merged_text(side, base, made[-1])]
-        if vectors:
-            made.append(side / f"{ids.unique_name()}.vectors")
-            manifest.vector_segments = _merged_vectors(side, base, made[-1])
-        if text and vectors:
+        manifest.text_segments = merged(base.text_segments, "text", merged_text)
+        manifest.vector_segments = merged(base.vector_segments, "vectors", merged_vectors)
+        if whole:
             manifest.dead = None
         failpoints.reach("side")
     except BaseException:
@@ -169,39 +176,6 @@ def _too_many(entries: list[dict[str, Any]]) -> bool:
 def _too_dead(base: Manifest) -> bool:
     rows = sum(entry["rows"] for entry in base.text_segments)
     return base.dead is not None and base.dead["rows"] > MOST_DEAD_SHARE * rows
-
-
-def _merged_text(side: Path, base: Manifest, path: Path) -> dict[str, Any]:
-    """All living rows into one segment, in order of their serials."""
-    rows = TextRows(side, base.text_segments, DeadRows.read(side, base.dead))
-    writer = TextSegmentWriter(path)
-    for serial, segment, index in rows.living():
-        writer.add(as_mapping(segment.row(index)), serial)
-    return writer.close()
-
-
-def _merged_vectors(side: Path, base: Manifest, path: Path) -> list[dict[str, Any]]:
-    """All vectors of living rows into one segment."""
-    import numpy as np
-
-    dead = DeadRows.read(side, base.dead)
-    rows = VectorRows(side, base.vector_segments, dead)
-    if not rows.segments:
-        return []
-    keep = [~np.isin(segment.serials, dead.array()) for segment in rows.segments]
-    keys: list[str] = []
-    for segment, mask in zip(rows.segments, keep, strict=True):
-        keys.extend(segment.key(at) for at in np.flatnonzero(mask).tolist())
-    pairs = list(zip(rows.segments, keep, strict=True))
-    return [
-        write_vectors(
-            path,
-            np.concatenate([segment.matrix[mask] for segment, mask in pairs]),
-            np.concatenate([segment.serials[mask] for segment, mask in pairs]),
-            np.concatenate([segment.sources[mask] for segment, mask in pairs]),
-            keys,
-        )
-    ]
 
 
 def pin(dataset: Path, generation: str) -> Path:

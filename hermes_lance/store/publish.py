@@ -141,6 +141,14 @@ class Publication:
         """One float16 vector for the table alone, as a space needs that is not in use yet."""
         self._vectors.new_keys[key] = vector
 
+    @property
+    def vector_bytes(self) -> int:
+        """Size of the float16 vectors gathered."""
+        kept = self._vectors
+        if kept.rows:
+            return len(kept.rows) * int(kept.rows[0].nbytes)
+        return sum(int(vector.nbytes) for vector in kept.new_keys.values())
+
     def start_vectors_anew(self) -> None:
         """The vector segments of the base are not carried over: the space changes with this publication."""
         self._fresh_vectors = True
@@ -277,7 +285,7 @@ class Publication:
         import pyarrow as pa
 
         keys = list(self._vectors.new_keys)
-        matrix = np.stack([self._vectors.new_keys[key] for key in keys]).astype(np.float16)
+        matrix = np.stack([self._vectors.new_keys[key] for key in keys]).astype(np.float16, copy=False)
         flat = pa.array(matrix.ravel(), type=pa.float16())
         vectors = pa.FixedSizeListArray.from_arrays(flat, matrix.shape[1])
         return pa.Table.from_arrays([pa.array(keys), vectors], schema=schema.arrow_schema("vectors", matrix.shape[1]))
@@ -339,7 +347,7 @@ class Publication:
         kept = self._vectors
         return write_vectors(
             self._new_side_file("vectors"),
-            np.stack(kept.rows).astype(np.float16),
+            np.stack(kept.rows).astype(np.float16, copy=False),
             np.array(kept.serials, dtype=np.uint64),
             np.array(kept.sources, dtype=np.uint64),
             kept.keys,

@@ -44,19 +44,25 @@ class SegmentWriter:
 
     def _write(self, data: bytes | memoryview) -> None:
         # Rows come by the hundred thousand and are short: hash and write them a megabyte at a time.
-        self._buffer += data
-        self._at += len(data) if isinstance(data, bytes) else data.nbytes
-        if len(self._buffer) >= _BUFFER_BYTES:
-            self._flush()
-
-    def _flush(self) -> None:
-        with disk_errors(str(self.path.parent)):
-            written = memoryview(self._buffer)
-            while written:
-                written = written[self._file.write(written) or 0 :]
-            del written
-        self._digest.update(self._buffer)
+        size = len(data) if isinstance(data, bytes) else data.nbytes
+        self._at += size
+        if size < _BUFFER_BYTES:
+            self._buffer += data
+            if len(self._buffer) < _BUFFER_BYTES:
+                return
+            data = b""
+        self._through(self._buffer)
         self._buffer = bytearray()
+        self._through(data)
+
+    def _through(self, data: bytes | bytearray | memoryview) -> None:
+        """Straight to the file and into the hash."""
+        with disk_errors(str(self.path.parent)), memoryview(data) as whole:
+            rest = whole
+            while rest:
+                rest = rest[self._file.write(rest) or 0 :]
+            del rest
+        self._digest.update(data)
 
     def begin(self, name: str, kind: str = "B", shape: Sequence[int] | None = None) -> None:
         """Starts an array of the `struct` letter `kind`."""
@@ -99,7 +105,7 @@ class SegmentWriter:
         contents = json.dumps(self._contents, separators=(",", ":")).encode()
         self._write(contents)
         self._write(_TAIL.pack(len(contents), MAGIC))
-        self._flush()
+        self._through(self._buffer)
         with disk_errors(str(self.path.parent)):
             self._file.close()
         return {"file": self.path.name, "size": self._at, "sha256": self._digest.hexdigest()}

@@ -17,6 +17,8 @@ from hermes_lance.store.manifest import LANCE
 
 VECTOR_PREFIX = "vectors_"
 _VALUES_IN_ONE_CONDITION = 2_000
+CACHE_BYTES = 32 << 20
+"""Lance's own caches may grow to gigabytes; nothing here reads the same page often."""
 
 
 def quoted(value: str) -> str:
@@ -39,6 +41,12 @@ def _begun(folder: Path) -> bool:
     return any((folder / "_versions").glob("*.manifest"))
 
 
+def _small_caches() -> Any:
+    import lancedb
+
+    return lancedb.Session(index_cache_size_bytes=CACHE_BYTES, metadata_cache_size_bytes=CACHE_BYTES)
+
+
 class Tables:
     """The tables of one dataset, opened late and kept open."""
 
@@ -55,7 +63,7 @@ class Tables:
 
             with disk_errors(str(self.folder)):
                 make_private(self.folder)
-                self._connection = lancedb.connect(str(self.folder))
+                self._connection = lancedb.connect(str(self.folder), session=_small_caches())
         return self._connection
 
     def names(self) -> list[str]:

@@ -85,6 +85,12 @@ class VectorSegment:
         """The file (hash) of each vector."""
         return self.file.array("sources")
 
+    def keys(self) -> npt.NDArray[Any]:
+        """The text key of each vector, as fixed bytes `V16[n]`."""
+        import numpy as np
+
+        return np.frombuffer(self.file.raw("keys"), dtype=f"V{KEY_BYTES}")
+
     def key(self, index: int) -> str:
         """The text key of a vector."""
         return bytes(self.file.raw("keys")[index * KEY_BYTES : (index + 1) * KEY_BYTES]).hex()

@@ -151,7 +151,7 @@ def test_upkeep_that_fails_for_want_of_room_leaves_the_generation_and_no_files(t
         raise DiskFull("no space left on the disk")
 
     with monkeypatch.context() as patch:
-        patch.setattr(compact, "write_vectors", full)
+        patch.setattr(compact, "merged_vectors", full)
         with pytest.raises(DiskFull):
             tidy(tmp_path, force=True)
     assert names(tmp_path / "side") == files
