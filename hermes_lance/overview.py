@@ -113,6 +113,8 @@ def _outdated(library: Opened, manifest: Manifest | None) -> bool:
         return False
     if (library.dataset / manifests.INTENT).exists() or manifest.totals.get("vectors_pending", 0):
         return True
+    if library.caller_owned:
+        return False  # made with the settings of another home
     active = manifest.space.get("active") or {}
     if active.get("embedder") != library.config.embedder and library.embedder_trouble() is None:
         return True
@@ -232,6 +234,8 @@ def collect_garbage(library: Opened, *, keep: int = 3, wait_seconds: float = 30.
     """Merges small pieces and removes what the newest `keep` generations do not need; bytes freed on disk."""
     from hermes_lance.store.tables import Tables
 
+    if library.caller_owned:
+        raise UsageError(f"{library.dataset}: a dataset named by --dataset is never changed", hint="Use --home.")
     if library.manifest_or_none() is None:
         raise DatasetMissing(f"{library.dataset}: nothing is indexed here yet")
     if keep < 1:

@@ -156,3 +156,15 @@ def test_an_export_that_cannot_be_written_leaves_nothing_behind(cli, built, tmp_
     assert cli("--home", built, "export", "files", "-o", tmp_path / "absent" / "x.csv").status == 33
     assert cli("--home", built, "export", "files", "-o", tmp_path).status == 2
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_dataset_without_its_home_is_neither_collected_nor_measured_by_other_settings(cli, home, tmp_path):
+    cli("--home", home, "build", "--quiet")
+    (home / "workspace" / "more.md").write_text("more\n", encoding="utf-8")
+    cli("--home", home, "build", "--quiet")
+    dataset = home / "knowledgebase" / "indexes"
+    before = sorted((path, path.stat().st_mtime_ns) for path in dataset.rglob("*"))
+    ending = cli("--home", tmp_path / "other", "--dataset", dataset, "generations", "gc", "--keep", "1", "--json")
+    assert (ending.status, ending.json["code"]) == (2, "usage")
+    assert sorted((path, path.stat().st_mtime_ns) for path in dataset.rglob("*")) == before
+    assert cli("--home", tmp_path / "other", "--dataset", dataset, "status", "--json").json["stale"] is False
