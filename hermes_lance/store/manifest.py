@@ -120,7 +120,7 @@ def read_intent(dataset: Path) -> dict[str, Any] | None:
     path = dataset / INTENT
     try:
         intent = json.loads(path.read_bytes())
-        if not {"generation", "base", "heads", "target", "facts"} <= intent.keys():
+        if not {"generation", "base", "boot", "heads", "target", "facts"} <= intent.keys():
             raise ValueError("keys are missing")
     except FileNotFoundError:
         return None

@@ -11,6 +11,7 @@ from hermes_lance.store import manifest as manifests
 from hermes_lance.store.durable import sync_filesystem, write_atomic
 from hermes_lance.store.manifest import Manifest
 from hermes_lance.store.tables import VECTOR_PREFIX
+from hermes_lance.store.unflushed import boot_id
 
 
 def table_step(table: str) -> str:
@@ -37,6 +38,7 @@ def write_intent(
     body = {
         "generation": manifest.id,
         "run": manifest.run,
+        "boot": boot_id(),
         "base": base.id if base else None,
         "heads": dict(heads),
         "target": dict(target),

@@ -15,7 +15,7 @@ from typing import Any
 from hermes_lance.core import ids, schema
 from hermes_lance.core.errors import DatasetDamaged
 from hermes_lance.core.records import ChunkRow, KnownFile
-from hermes_lance.store import failpoints
+from hermes_lance.store import failpoints, unflushed
 from hermes_lance.store import manifest as manifests
 from hermes_lance.store.manifest import Manifest
 from hermes_lance.store.pointer import publish_manifest
@@ -40,6 +40,10 @@ def recover(dataset: Path, tables: Tables) -> tuple[Manifest | None, str]:
     if base is not None and base.id == intent["generation"]:
         (dataset / manifests.INTENT).unlink()
         return base, "finished"
+    if unflushed.machine_went_down(intent):
+        unflushed.forget(dataset, base)
+        (dataset / manifests.INTENT).unlink()
+        return base, "rolled back"
     if _reached(tables, intent):
         return _roll_forward(dataset, tables, base, intent["facts"]), "rolled forward"
     return _roll_back(dataset, tables, base, intent["heads"]), "rolled back"
@@ -57,7 +61,9 @@ def settle_tables(dataset: Path, tables: Tables) -> None:
         intent = manifests.read_intent(dataset)
     except DatasetDamaged:
         intent = None  # Nothing can be learnt from it; the tables are taken as they are.
-    if intent is not None and not _reached(tables, intent):
+    if intent is not None and unflushed.machine_went_down(intent):
+        unflushed.forget(dataset, manifests.current_or_none(dataset))
+    elif intent is not None and not _reached(tables, intent):
         _restore(tables, intent["heads"])
     (dataset / manifests.INTENT).unlink(missing_ok=True)
 

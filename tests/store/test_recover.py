@@ -10,7 +10,7 @@ import pytest
 
 from hermes_lance.core import ids
 from hermes_lance.core.errors import DatasetDamaged
-from hermes_lance.store import check, failpoints, recover
+from hermes_lance.store import check, failpoints, recover, unflushed
 from hermes_lance.store import manifest as manifests
 from hermes_lance.store.failpoints import FailpointReached
 from hermes_lance.store.publish import Facts, Publication, space_of
@@ -132,6 +132,51 @@ def test_going_forward_keeps_what_the_run_was_made_with_and_the_space_of_the_bas
     assert recovered(tmp_path) == "rolled forward"
     second = manifests.current(tmp_path)
     assert second.fingerprints == {"bundle": "two"} and second.space == SPACE
+
+
+def lose_what_was_not_flushed(dataset: Path, before: set[Path]) -> None:
+    """As after a power cut: new files are there, and empty."""
+    for path in set((dataset / "lance").rglob("*")) - before:
+        if path.is_file():
+            path.write_bytes(b"")
+
+
+@pytest.mark.parametrize("step", ["start", "intent", "vectors", "chunks", "sources", "lexical", "sync", "manifest"])
+def test_after_a_power_cut_only_what_was_flushed_counts(tmp_path, monkeypatch, step):
+    publish(tmp_path, {"a.txt": ["a red fox"], "b.txt": ["a grey wolf"]}, vectors=True)
+    before = {*(tmp_path / "lance").rglob("*")}
+    other = {"active": space_of("word_count", "word_count/2", 64), "building": None}
+    work = publication(tmp_path, Facts(space=other))
+    put(work, {"a.txt": ["a green fox"], "b.txt": None, "c.txt": ["a blue whale"]}, vectors=True)
+    interrupt(tmp_path, work, step)
+    if step != "start":
+        lose_what_was_not_flushed(tmp_path, before)
+        monkeypatch.setattr(unflushed, "boot_id", lambda: "the next boot")
+        assert recovered(tmp_path) == "rolled back"
+    assert texts(tmp_path) == {"a red fox", "a grey wolf"}
+    assert all(one.ok for one in check.checks(tmp_path) if one.name != "orphans")
+    publish(tmp_path, {"a.txt": ["a green fox"], "b.txt": None}, vectors=True)
+    assert texts(tmp_path) == {"a green fox"}
+
+
+@pytest.mark.parametrize("step", ["intent", "chunks", "sources", "manifest"])
+def test_a_power_cut_in_the_first_build_leaves_an_empty_place(tmp_path, monkeypatch, step):
+    work = publication(tmp_path)
+    put(work, {"a.txt": ["a red fox"]}, vectors=True)
+    interrupt(tmp_path, work, step)
+    lose_what_was_not_flushed(tmp_path, set())
+    monkeypatch.setattr(unflushed, "boot_id", lambda: "the next boot")
+    assert recovered(tmp_path) == "rolled back"
+    publish(tmp_path, {"a.txt": ["a red fox"]}, vectors=True)
+    assert texts(tmp_path) == {"a red fox"}
+
+
+def test_the_machine_says_which_run_of_it_this_is(monkeypatch, tmp_path):
+    if unflushed.BOOT_ID.exists():
+        assert unflushed.boot_id() == unflushed.boot_id() != ""
+    monkeypatch.setattr(unflushed, "BOOT_ID", tmp_path / "absent")
+    assert unflushed.boot_id() is None
+    assert not unflushed.machine_went_down({"boot": None})
 
 
 def test_recovery_may_itself_be_interrupted_any_number_of_times(tmp_path):
