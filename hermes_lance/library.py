@@ -13,7 +13,7 @@ from hermes_lance.core import config as configuration
 from hermes_lance.core import schema, signature
 from hermes_lance.core.config import Config
 from hermes_lance.core.errors import DatasetMissing, FileMissing, ModelUnavailable, PluginMissing, UsageError
-from hermes_lance.core.names import on_disk
+from hermes_lance.core.names import on_disk, printable
 from hermes_lance.core.records import IndexReport, KnownFile, Query, Root, Verdict
 from hermes_lance.ingest import roots as root_list
 from hermes_lance.models import load
@@ -21,6 +21,7 @@ from hermes_lance.search.answer import Settings, answer
 from hermes_lance.search.freshness import Freshness
 from hermes_lance.search.page import Answer
 from hermes_lance.store import manifest as manifests
+from hermes_lance.store.durable import disk_errors
 from hermes_lance.store.snapshot import Snapshot, open_snapshot
 
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ class Library:
             raise UsageError(f"{self.dataset}: a dataset named by --dataset is never rebuilt", hint="Use --home.")
         if not self.config.enabled or not self.config.workspace.enabled:
             raise UsageError(f"{self.config.home}: the workspace is switched off in config.yaml")
-        self.config.workspace_root.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._make_workspace()
         roots = self._roots_for(extra_roots)
         embed = embed and self._can_embed()
         build = Build(
@@ -125,6 +126,15 @@ class Library:
         report = build.run()
         report.warnings = [*dict.fromkeys([*self.warnings, *root_list.overlaps(roots), *report.warnings])]
         return report
+
+    def _make_workspace(self) -> None:
+        folder = self.config.workspace_root
+        try:
+            with disk_errors(str(folder)):
+                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            what = "a file, not a folder" if folder.exists() else f"cannot be made ({error.strerror})"
+            raise FileMissing(f"workspace {printable(str(folder))[0]}: {what}", hint="Check workspace.path.") from error
 
     def _roots_for(self, extra: Sequence[tuple[Path, bool]]) -> list[Root]:
         if not extra:

@@ -79,6 +79,15 @@ def test_problems_are_the_files_that_are_not_indexed_and_nothing_else(cli, home)
     ]
 
 
+@pytest.mark.parametrize("path", ["taken", "taken/below"])
+def test_a_workspace_that_cannot_be_a_folder_is_one_clear_line(cli, tmp_path, path):
+    (tmp_path / "taken").write_text("a file", encoding="utf-8")
+    (tmp_path / "config.yaml").write_text(f"workspace: {{path: {tmp_path / path}}}\n", encoding="utf-8")
+    ending = cli("--home", tmp_path, "build")
+    assert ending.status == 33 and ending.err.count("\n") == 1
+    assert f"workspace {tmp_path / path}: " in ending.err and "workspace.path" in ending.err
+
+
 def test_quiet_says_nothing(cli, home):
     ending = cli("--home", home, "build", "--quiet")
     assert (ending.status, ending.out, ending.err) == (0, "", "")
