@@ -334,6 +334,10 @@ class Library:
             raise DatasetMissing(f"{self.dataset}: nothing is indexed here yet")
         return found[::-1]
 
+    def generation_of(self, text: str) -> str:
+        """The id of the generation that a number, a tag or an ISO time means. Raises `GenerationMissing`."""
+        return manifests.named(self.dataset, text)
+
     def collect_garbage(self, *, keep: int = 3, wait_seconds: float = 30.0) -> Removed:
         """Removes generations but the newest `keep`, merges small pieces, and removes files that nothing names."""
         from hermes_lance.overview import collect_garbage

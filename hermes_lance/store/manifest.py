@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -166,6 +167,33 @@ def move_pointer(dataset: Path, generation: str) -> None:
 def next_id(parent: Manifest | None) -> str:
     """The id after a generation."""
     return f"{(int(parent.id) if parent else 0) + 1:08d}"
+
+
+def named(dataset: Path, text: str) -> str:
+    """The id of the generation that a number (`7` is `00000007`), a tag or a time in ISO 8601 means.
+
+    A time means the newest generation published by then; one without a zone is UTC. Raises `GenerationMissing`.
+    """
+    if text.isascii() and text.isdigit():
+        return text.zfill(8)
+    published = [read_manifest(dataset, one) for one in reversed(known_generations(dataset))]
+    tagged = [one.id for one in published if text in one.tags]
+    if tagged:
+        return tagged[0]
+    try:
+        moment = _utc(text)
+    except ValueError:
+        raise GenerationMissing(f"{text}: neither the number nor a tag of a generation, nor a time") from None
+    found = next((one.id for one in published if _utc(one.published_at) <= moment), None)
+    if found is None:
+        oldest = f"the oldest is of {published[-1].published_at}" if published else "there is none"
+        raise GenerationMissing(f"{text}: no generation of that time is on disk; {oldest}")
+    return found
+
+
+def _utc(text: str) -> datetime:
+    moment = datetime.fromisoformat(text)
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def known_generations(dataset: Path) -> list[str]:

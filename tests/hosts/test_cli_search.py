@@ -108,6 +108,18 @@ def test_an_older_generation_is_asked_by_its_number(cli, home):
         assert cli("--home", home, "search", "moor", "--as-of", unknown).status == 17
 
 
+def test_an_older_generation_is_asked_by_a_time(cli, home):
+    cli("--home", home, "build", "--quiet")
+    current = cli("--home", home, "status", "--json").json
+    found = {}
+    for time in (current["published_at"], "2999-01-01", "1999-12-31T23:59:59+01:00"):
+        found[time] = cli("--home", home, "search", "moor", "--as-of", time, "--json")
+    assert found[current["published_at"]].json["generation"] == current["generation"]
+    assert found["2999-01-01"].json["generation"] == current["generation"]
+    too_early = found["1999-12-31T23:59:59+01:00"]
+    assert too_early.status == 17 and current["published_at"][:10] in too_early.json["error"]
+
+
 def test_a_dataset_is_read_without_its_home(cli, built):
     found = cli("--dataset", built / "knowledgebase" / "indexes", "search", "tide", "--mode", "lexical", "--json").json
     assert found["hits"][0]["freshness"] == "unverified"

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hermes_lance.core.errors import GenerationMissing
 from hermes_lance.core.names import printable
 from hermes_lance.hosts.cli.groups import Command
 from hermes_lance.hosts.cli.invocation import Invocation, pass_invocation
@@ -43,7 +42,7 @@ NO_ARTIFACTS = "artifacts: this release indexes documents only, so there are non
 )
 @click.option("--fusion", type=click.Choice(["zscore", "convex", "rrf"]), help="How both rankings become one.")
 @click.option("--rerank", type=click.Choice(["disabled", "none", "off"]), help="Reorder the best hits.")
-@click.option("--as-of", metavar="GEN", help="Ask an older generation (see `generations list`).")
+@click.option("--as-of", metavar="GEN|TAG|TIME", help="Ask an older generation (see `generations list`).")
 @click.option("--exact", is_flag=True, help="Compare with every vector instead of a shortlist.")
 @click.option("--explain", is_flag=True, help="Show what each stage did.")
 @pass_invocation
@@ -77,7 +76,7 @@ def search(
         path=None if path is None else shown_path(library, path),
         file_glob=None if file_glob is None else printable(file_glob)[0],
         fusion=fusion,
-        generation=None if as_of is None else generation_id(as_of),
+        generation=None if as_of is None else library.generation_of(printable(as_of)[0]),
         exact=exact,
     )
     warnings = list(answer.warnings)
@@ -104,13 +103,6 @@ def shown_path(library: Library, given: str) -> str:
     from hermes_lance.ingest.roots import located
 
     return located(os.path.abspath(os.path.expanduser(given)), library.roots()).display_path
-
-
-def generation_id(given: str) -> str:
-    """A generation as its id is written: `7` is `00000007`."""
-    if not given.isascii() or not given.isdigit():
-        raise GenerationMissing(f"{printable(given)[0]}: not the number of a generation")
-    return given.zfill(8)
 
 
 def _no_hits(invocation: Invocation, answer: Answer, warnings: list[str]) -> None:
