@@ -120,7 +120,14 @@ def test_a_lost_pointer_is_damage_unless_the_first_generation_was_being_made(tmp
     stored(tmp_path, manifest())
     with pytest.raises(DatasetDamaged, match="missing, though generations are there"):
         manifests.current(tmp_path)
-    intent: dict[str, object] = {"generation": "00000001", "base": None, "boot": None, "heads": {}, "target": {}, "facts": {}}
+    intent: dict[str, object] = {
+        "generation": "00000001",
+        "base": None,
+        "boot": None,
+        "heads": {},
+        "target": {},
+        "facts": {},
+    }
     (tmp_path / manifests.INTENT).write_text(json.dumps(intent))
     with pytest.raises(DatasetMissing):
         manifests.current(tmp_path)
