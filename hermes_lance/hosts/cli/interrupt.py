@@ -39,7 +39,7 @@ def interruptible(invocation: Invocation) -> Iterator[Callable[[], bool]]:
     Work that does not ask in time gets `KeyboardInterrupt`; where that does not help either (a long call into native
     code) the process ends there and then.
     """
-    asked, over = threading.Event(), threading.Event()
+    asked, over, gate = threading.Event(), threading.Event(), threading.Lock()
     if threading.current_thread() is not threading.main_thread():
         yield asked.is_set
         return
@@ -47,7 +47,11 @@ def interruptible(invocation: Invocation) -> Iterator[Callable[[], bool]]:
     def insist() -> None:
         if over.wait(POLITE_SECONDS):
             return
-        _thread.interrupt_main()
+        with gate:
+            # Never after the end: the interrupt would strike while the ending is put into words.
+            if over.is_set():
+                return
+            _thread.interrupt_main()
         if not over.wait(FIRM_SECONDS - POLITE_SECONDS):
             with contextlib.suppress(OSError, ValueError):
                 stopped(invocation)
@@ -56,17 +60,31 @@ def interruptible(invocation: Invocation) -> Iterator[Callable[[], bool]]:
             os._exit(STATUS)
 
     def pressed(number: int, frame: Any) -> None:
+        if over.is_set():
+            return
         if asked.is_set():
             raise KeyboardInterrupt
         asked.set()
         threading.Thread(target=insist, daemon=True).start()
 
+    def unraisable(found: sys.UnraisableHookArgs) -> None:
+        # Struck in a destructor, where it cannot be raised: the firm end follows, and nobody needs the traceback.
+        if not isinstance(found.exc_value, KeyboardInterrupt):
+            hook(found)
+
     before = signal.signal(signal.SIGINT, pressed)
+    hook, sys.unraisablehook = sys.unraisablehook, unraisable
     try:
         yield asked.is_set
     finally:
-        over.set()
-        signal.signal(signal.SIGINT, signal.SIG_DFL if before is None else before)
+        try:
+            over.set()
+            with gate:
+                pass  # an interrupt that is on its way arrives now, and `pressed` lets it go by
+        finally:
+            over.set()
+            sys.unraisablehook = hook
+            signal.signal(signal.SIGINT, signal.SIG_DFL if before is None else before)
 
 
 def end_now_if_threads_linger(status: int) -> None:

@@ -17,6 +17,7 @@ from hermes_lance.core.names import printable
 from hermes_lance.hosts.cli.groups import LazyGroup
 from hermes_lance.hosts.cli.invocation import Invocation
 
+STOPPED = 130
 BROKEN_PIPE = 141
 """What a shell reports for a program that the end of a pipe stopped."""
 
@@ -46,7 +47,7 @@ cli = LazyGroup(
 def main() -> None:
     """Runs the command line on `sys.argv` and raises `SystemExit` with the status of the run."""
     status = run(sys.argv[1:])
-    if status == 130:
+    if status == STOPPED:
         from hermes_lance.hosts.cli.interrupt import end_now_if_threads_linger
 
         end_now_if_threads_linger(status)
@@ -60,6 +61,8 @@ def run(arguments: Sequence[str]) -> int:
         status = _run(arguments, invocation)
         _flush()
         return status
+    except KeyboardInterrupt:  # pressed again while the ending was being said
+        return STOPPED
     except BrokenPipeError:
         _abandon_output()
         return BROKEN_PIPE
