@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -33,12 +33,12 @@ def everything(home):
     attempt("repair", lambda one: len(one.doctor(fix=True)) > 5)
     return said
 
-warm, home, user = sys.argv[1:]
+user, warm, *homes = sys.argv[1:]
 everything(warm)  # what is imported late must be there before this user may not read it
 if os.geteuid() == 0:
     os.setgid(int(user))
     os.setuid(int(user))
-print(json.dumps(everything(home)))
+print(json.dumps([everything(home) for home in homes]))
 """
 
 
@@ -47,38 +47,47 @@ def below(folder: Path) -> list[Path]:
 
 
 @pytest.fixture
-def read_only(folder, home, make_home, child):
-    """What an ordinary user hears about a built home whose dataset may not be written any more."""
-    home.write("whale.md", "# Whales", "The blue whale sings.")
-    home.write("wolf.md", "# Wolves", "A grey wolf runs.")
-    home.build()
-    warm = make_home("warm")
-    warm.write("any.txt", "Any words.")
+def told(folder, make_home, child):
+    """What an ordinary user hears of each of some homes when their datasets may not be written any more."""
+    homes: list[Any] = []
 
-    def ask(change=lambda: None):
-        change()
+    def ask(*asked):
+        homes.extend(asked)
+        warm = make_home("warm")
+        warm.write("any.txt", "Any words.")
         if os.geteuid() == 0:
             for path in below(folder):
                 os.chown(path, ORDINARY_USER, ORDINARY_USER)
-        for path in below(home.dataset):
-            path.chmod(0o500 if path.is_dir() else 0o400)
-        process = child(DRIVER, warm.folder, home.folder, ORDINARY_USER)
+        for home in homes:
+            for path in below(home.dataset):
+                path.chmod(0o500 if path.is_dir() else 0o400)
+        process = child(DRIVER, ORDINARY_USER, warm.folder, *(home.folder for home in homes))
         output, errors = process.communicate()
         assert (process.returncode, errors) == (0, "")
         return json.loads(output)
 
     yield ask
-    for path in below(home.dataset):
-        path.chmod(0o700)
+    for home in homes:
+        for path in below(home.dataset):
+            path.chmod(0o700)
 
 
-def test_only_writing_is_refused_where_a_dataset_may_not_be_written(home, read_only):
-    before = sorted(below(home.dataset))
-    said = read_only(lambda: home.write("whale.md", "# Whales", "The blue whale eats krill."))
-    assert sorted(below(home.dataset)) == before
+def test_only_writing_is_refused_where_a_dataset_may_not_be_written(make_home, told):
+    edited, unchanged, empty = make_home("edited"), make_home("unchanged"), make_home("empty")
+    for home in (edited, unchanged, empty):
+        home.write("whale.md", "# Whales", "The blue whale sings.")
+        home.write("wolf.md", "# Wolves", "A grey wolf runs.")
+    edited.build()
+    unchanged.build()
+    edited.write("whale.md", "# Whales", "The blue whale eats krill.")
+    empty.dataset.mkdir(parents=True)
+    before = sorted(below(edited.dataset))
+
+    said, said_of_unchanged, said_of_empty = told(edited, unchanged, empty)
+    assert sorted(below(edited.dataset)) == before
     code, message, hint = said["build"]
     assert code == "dataset-read-only"
-    assert str(home.dataset) in message and "may not be written by this user" in message
+    assert str(edited.dataset) in message and "may not be written by this user" in message
     assert "Make the folder writable" in hint
     assert said["collect"][0] == "dataset-read-only"
     # No check is fatal, so there is nothing to repair and nothing is written.
@@ -86,18 +95,9 @@ def test_only_writing_is_refused_where_a_dataset_may_not_be_written(home, read_o
     assert said["repair"] is True
     assert said["lexical"] == ["# Whales\n\nThe blue whale sings.\n"]
     assert len(said["dense"]) == 1 and said["status"] == said["export"] == 2
-    assert said["doctor"] == []
     assert "The file is changed since" in said["why"]
 
-
-def test_a_build_with_nothing_to_do_needs_no_permission(read_only):
-    assert read_only()["build"] == 0
-
-
-def test_a_home_that_may_not_be_written_cannot_be_built_at_all(home, read_only):
-    def forget():
-        shutil.rmtree(home.dataset)
-        home.dataset.mkdir()
-
-    code, message, _ = read_only(forget)["build"]
-    assert code == "dataset-read-only" and str(home.dataset) in message
+    assert said_of_unchanged["build"] == 0, "with nothing to do no permission is needed"
+    code, message, _ = said_of_empty["build"]
+    assert code == "dataset-read-only" and str(empty.dataset) in message
+    assert said_of_empty["lexical"][0] == "dataset-missing"
