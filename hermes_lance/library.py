@@ -241,9 +241,9 @@ class Library:
     # -- search ------------------------------------------------------------------------------------------------
 
     def snapshot(self, generation: str | None = None) -> Snapshot:
-        """The current generation, kept open and exchanged when a newer one is published; or a named one."""
+        """The current generation, exchanged when a newer one is published; or one by number, tag or time."""
         if generation is not None:
-            return open_snapshot(self.dataset, generation)
+            return open_snapshot(self.dataset, manifests.named(self.dataset, generation))
         with self._lock:
             current = manifests.current_id(self.dataset)
             if self._snapshot is None or self._snapshot.id != current:
@@ -263,7 +263,10 @@ class Library:
         generation: str | None = None,
         exact: bool = False,
     ) -> Answer:
-        """The best passages for a question. Raises `DatasetMissing` before the first build, `UsageError`."""
+        """The best passages for a question. Raises `DatasetMissing` before the first build, `UsageError`.
+
+        `generation` is a number, a tag or an ISO time; `GenerationMissing` when there is none of that name.
+        """
         if isinstance(query, str):
             query = Query(query, mode, limit, offset, path, file_glob, fusion, exact)
         snapshot = self.snapshot(generation)
@@ -333,10 +336,6 @@ class Library:
         if not found:
             raise DatasetMissing(f"{self.dataset}: nothing is indexed here yet")
         return found[::-1]
-
-    def generation_of(self, text: str) -> str:
-        """The id of the generation that a number, a tag or an ISO time means. Raises `GenerationMissing`."""
-        return manifests.named(self.dataset, text)
 
     def collect_garbage(self, *, keep: int = 3, wait_seconds: float = 30.0) -> Removed:
         """Removes generations but the newest `keep`, merges small pieces, and removes files that nothing names."""

@@ -76,7 +76,7 @@ def search(
         path=None if path is None else shown_path(library, path),
         file_glob=None if file_glob is None else printable(file_glob)[0],
         fusion=fusion,
-        generation=None if as_of is None else library.generation_of(printable(as_of)[0]),
+        generation=None if as_of is None else printable(as_of)[0],
         exact=exact,
     )
     warnings = list(answer.warnings)
