@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from typing import TYPE_CHECKING, Protocol
 
 from hermes_lance.core.ids import source_id
@@ -41,6 +42,7 @@ class Searchable(Opened, Protocol):
 
 DEEP = 1_000
 """Hits among which the passages of the file are looked for."""
+FOLDER = "a folder"
 
 
 def why(library: Searchable, path: str | Path, query: str | None = None) -> Verdict:
@@ -98,7 +100,10 @@ def _disk_stage(place: Place, found: SourceFile | tuple[SourceFile, Skipped] | N
         return TraceEntry("discover", "left out", {"path": file.display_path, **detail})
     if found is not None:
         return TraceEntry("discover", "found", {"bytes": found.size})
-    exists = os.path.lexists(os.path.join(place.root.path, place.path))
+    here = os.path.join(place.root.path, place.path)
+    if os.path.isdir(here):
+        return TraceEntry("discover", FOLDER, {})
+    exists = os.path.lexists(here)
     outcome = "in a sub-folder of a shallow root" if exists and not place.root.recursive else "not there"
     return TraceEntry("discover", outcome, {})
 
@@ -116,6 +121,9 @@ def _unknown(shown: str, found: SourceFile | tuple[SourceFile, Skipped] | None, 
         return Verdict(shown, f"Left out: {found[1].detail}{rule}.", tuple(stages))
     if found is not None:
         return Verdict(shown, "New since the last build; run `hermes-lance build`.", tuple(stages))
+    if stages[1].outcome == FOLDER:
+        files = " ".join(["hermes-lance workspace list", *([shlex.quote(shown)] if shown else [])])
+        return Verdict(shown, f"A folder: ask for one of its files, which `{files}` names.", tuple(stages))
     return Verdict(shown, f"No such file, and none is indexed: {stages[1].outcome}.", tuple(stages))
 
 

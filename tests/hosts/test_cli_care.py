@@ -72,6 +72,12 @@ def test_why_takes_a_path_of_the_shell(cli, built, monkeypatch):
     assert cli("--home", built, "why", built / "workspace" / "guide.md", "--json").json["path"] == "guide.md"
 
 
+def test_why_of_a_folder_says_how_to_name_its_files(cli, built):
+    verdict = cli("--home", built, "why", "notes", "--json").json["verdict"]
+    assert verdict.startswith("A folder") and "workspace list notes" in verdict
+    assert cli("--home", built, "why", built / "workspace", "--json").json["verdict"].startswith("A folder")
+
+
 def test_why_outside_the_roots_is_an_error(cli, built):
     assert cli("--home", built, "why", "/etc/hostname").status == 30
 
