@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, Any
 from hermes_lance.core import config as configuration
 from hermes_lance.core import schema, signature
 from hermes_lance.core.config import Config
-from hermes_lance.core.errors import DatasetMissing, FileMissing, ModelUnavailable, PluginMissing, UsageError
+from hermes_lance.core.errors import (
+    DatasetMissing,
+    FileMissing,
+    HermesLanceError,
+    ModelUnavailable,
+    PluginMissing,
+    UsageError,
+)
 from hermes_lance.core.names import on_disk, printable
 from hermes_lance.core.records import IndexReport, KnownFile, Query, Root, Verdict
 from hermes_lance.ingest import roots as root_list
@@ -173,7 +180,10 @@ class Library:
 
     def embedder_trouble(self) -> PluginMissing | ModelUnavailable | None:
         """Why the configured embedder cannot be used, when it is not the one that made the vectors."""
-        current = self.manifest_or_none()
+        try:
+            current = self.manifest_or_none()
+        except HermesLanceError:
+            current = None  # whoever asks about plugins too has said what is wrong with the dataset
         active = (current.space.get("active") if current is not None else None) or {}
         if self.config.embedder in (active.get("embedder"), DEFAULT_EMBEDDER):
             return None

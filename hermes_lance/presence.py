@@ -14,7 +14,7 @@ from hermes_lance.ingest.roots import Place
 from hermes_lance.ingest.walk import Walk, settings_from
 from hermes_lance.overview import Opened
 from hermes_lance.parse.suffixes import BINARY_SUFFIXES
-from hermes_lance.search.freshness import FRESH, Freshness
+from hermes_lance.search.freshness import FRESH, UNVERIFIED, Freshness
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -69,8 +69,10 @@ def why(library: Searchable, path: str | Path, query: str | None = None) -> Verd
         return Verdict(shown, f"Not indexed: {known.reason or known.state}{rule}.", tuple(stages))
     fresh = Freshness(library.locator(snapshot)).of(known)
     stages.append(TraceEntry("freshness", fresh, {"indexed_at": known.indexed_at}))
-    verdict = f"Indexed as {known.chunks} passages."
-    if fresh != FRESH:
+    verdict = f"Indexed as {known.chunks} passage{'' if known.chunks == 1 else 's'}."
+    if fresh == UNVERIFIED:
+        verdict += " It could not be compared with the file."
+    elif fresh != FRESH:
         verdict += f" The file is {fresh} since; run `hermes-lance build`."
     if query is not None:
         asked, sentence = _asked(library, snapshot, known, shown, query)

@@ -153,8 +153,10 @@ def read_yaml(path: Path) -> Mapping[str, Any]:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
         return {}
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path}: cannot be read ({error})") from error
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read ({error.strerror})", hint="Check --home and --config.") from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path}: not in UTF-8 ({error.reason})", hint="Save it as UTF-8.") from error
     try:
         loaded = yaml.safe_load(text)
     except yaml.YAMLError as error:

@@ -109,7 +109,11 @@ def current_id(dataset: Path) -> str:
         if any((dataset / GENERATIONS).glob("*.json")) and not _first_one_under_way(dataset):
             raise DatasetDamaged(f"{path}: missing, though generations are there") from None
         raise DatasetMissing(f"{dataset}: nothing is indexed here yet") from None
-    except (UnicodeDecodeError, OSError) as error:
+    except PermissionError as error:
+        raise DatasetDamaged(f"{path}: may not be read by this user", hint="Give this user the right.") from error
+    except OSError as error:
+        raise DatasetDamaged(f"{path}: cannot be read ({error.strerror})") from error
+    except UnicodeDecodeError as error:
         raise DatasetDamaged(f"{path}: cannot be read ({error})") from error
     if not text.isdigit():
         raise DatasetDamaged(f"{path}: holds {text[:40]!r} instead of a generation")

@@ -96,6 +96,15 @@ def test_doctor_without_a_dataset_fails_with_the_remedy(cli, home):
     assert any("build" in (check["remedy"] or "") for check in ending.json["checks"])
 
 
+def test_doctor_says_what_is_wrong_where_no_generation_can_be_read(cli, home):
+    cli("--home", home, "build", "--quiet")
+    (home / "knowledgebase" / "indexes" / "CURRENT").write_text("garbage", encoding="ascii")
+    ending = cli("--home", home, "doctor", "--json")
+    wrong = [one for one in ending.json["checks"] if not one["ok"]]
+    assert ending.status == 1 and [one["name"] for one in wrong] == ["dataset"] and "garbage" in wrong[0]["detail"]
+    assert cli("--home", home, "doctor", "--fix").status == 0
+
+
 def test_doctor_finds_and_repairs_a_damaged_file(cli, home):
     cli("--home", home, "build", "--quiet")
     side = home / "knowledgebase" / "indexes" / "side"
