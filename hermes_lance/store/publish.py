@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from hermes_lance.core import ids, schema
 from hermes_lance.core.errors import DatasetDamaged, HermesLanceError
+from hermes_lance.core.memory import give_back
 from hermes_lance.core.records import ChunkRow, KnownFile
 from hermes_lance.store import failpoints, lexical, lexical_files
 from hermes_lance.store import manifest as manifests
@@ -224,6 +225,7 @@ class Publication:
         # From here on the files belong to the generation, even if an error hides whether the pointer has moved.
         self._made = None
         publish_manifest(self.dataset, manifest)
+        give_back()
         return manifest
 
     def __enter__(self) -> Self:
