@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import os
 import signal
 import sys
@@ -19,7 +20,7 @@ def press():
 
 
 def test_work_that_ends_by_itself_while_it_is_being_interrupted_is_not_interrupted_later(monkeypatch):
-    entered, real = threading.Event(), interrupt._thread.interrupt_main
+    entered, real = threading.Event(), _thread.interrupt_main
 
     def slowly():
         entered.set()
@@ -28,7 +29,7 @@ def test_work_that_ends_by_itself_while_it_is_being_interrupted_is_not_interrupt
 
     monkeypatch.setattr(interrupt, "POLITE_SECONDS", 0.0)
     monkeypatch.setattr(interrupt, "FIRM_SECONDS", 5.0)
-    monkeypatch.setattr(interrupt._thread, "interrupt_main", slowly)
+    monkeypatch.setattr(_thread, "interrupt_main", slowly)
     before = signal.getsignal(signal.SIGINT), sys.unraisablehook
     with interrupt.interruptible(Invocation()) as cancelled:
         press()
