@@ -89,6 +89,7 @@ class Applier:
             work.put_state(replace(state, parser=before.parser, indexed_at=before.indexed_at))
         else:
             work.put_file(state, [])
+            self.tally.report.chunks.removed += item.known.chunks if item.known is not None else 0
         self.tally.not_indexed(item, why, "read" if read else "walk")
 
     def _blank(self, item: Planned) -> KnownFile:
