@@ -204,20 +204,21 @@ class Library:
             return False
         return True
 
-    def _query_embedder(self, snapshot: Snapshot) -> Callable[[], Embedder] | None:
-        """The embedder whose vectors the snapshot holds; none, with a warning, when it is another one."""
+    def _query_embedder(self, snapshot: Snapshot) -> tuple[Callable[[], Embedder] | None, tuple[str, ...]]:
+        """The embedder whose vectors the snapshot holds; none, and a warning, when it is another one.
+
+        The warning belongs to this search alone: the next one may see a generation that a build has put right.
+        """
         active = snapshot.manifest.space.get("active")
         if active is None or not len(snapshot.vectors):
-            return self.embedder
+            return self.embedder, ()
         try:
             model = self.embedder() if active["embedder"] == self.config.embedder else load.embedder(active["embedder"])
         except (ModelUnavailable, PluginMissing) as error:
-            self._say(f"vectors wait: {error}. {error.hint}")
-            return None
+            return None, (f"vectors wait: {error}. {error.hint}",)
         if model.signature() != active["signature"]:
-            self._say("vectors wait: they were made by another version of the embedder; run `hermes-lance build`")
-            return None
-        return lambda: model
+            return None, ("vectors wait: they were made by another version of the embedder; run `hermes-lance build`",)
+        return lambda: model, ()
 
     def _say(self, warning: str) -> None:
         if warning not in self.warnings:
@@ -286,9 +287,9 @@ class Library:
             candidates=self.config.search.candidates,
             check_disk=generation is None and not self.caller_owned,
         )
-        embedder = self._query_embedder(snapshot) if query.mode != "lexical" else None
+        embedder, waiting = self._query_embedder(snapshot) if query.mode != "lexical" else (None, ())
         found = answer(query, snapshot, settings, embedder, Freshness(self.locator(snapshot)), self.display(snapshot))
-        return replace(found, warnings=(*self.warnings, *found.warnings))
+        return replace(found, warnings=(*self.warnings, *waiting, *found.warnings))
 
     def locator(self, snapshot: Snapshot) -> Callable[[KnownFile], str | bytes | None]:
         """Where a known file is on disk; none for a root that nobody knows any more."""

@@ -149,3 +149,12 @@ def test_files_that_change_during_a_switch_are_in_the_new_space_when_it_is_done(
     assert dimensions(home) == 1024
     assert home.contents() == clean_build(home)
     assert home.healthy()
+
+
+def test_a_library_kept_open_warns_of_waiting_vectors_only_until_a_build_has_made_them(filled):
+    home = filled
+    set_dimensions(home, 1024)
+    held = home.library()
+    assert search(held, "hybrid")[1]
+    home.build()
+    assert search(held, "hybrid") == (12, [])
