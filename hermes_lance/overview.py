@@ -222,6 +222,8 @@ def _configuration(library: Opened) -> list[Check]:
     detail = ", ".join(f"{root.label} ({root.path})" for root in missing)
     if missing:
         remedy = "Mount it again, or run `hermes-lance workspace roots remove LABEL`."
+        if all(root.canonical for root in missing):
+            remedy = "Run `hermes-lance build`, which makes it, or correct workspace.path."
         found.append(Check("roots", False, f"not there: {detail}", fatal=False, remedy=remedy))
     else:
         found.append(Check("roots", True, f"{len(library.roots())} folders, all there"))

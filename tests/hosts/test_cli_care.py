@@ -90,6 +90,12 @@ def test_doctor_finds_a_healthy_dataset_healthy(cli, built):
     assert text.status == 0 and text.out.endswith("Healthy.\n")
 
 
+def test_doctor_names_no_remedy_that_the_workspace_does_not_have(cli, tmp_path):
+    checks = cli("--home", tmp_path / "none", "doctor", "--json").json["checks"]
+    roots = next(one for one in checks if one["name"] == "roots")
+    assert not roots["ok"] and "build" in roots["remedy"] and "remove" not in roots["remedy"]
+
+
 def test_doctor_without_a_dataset_fails_with_the_remedy(cli, home):
     ending = cli("--home", home, "doctor", "--json")
     assert ending.status == 1 and ending.json["success"] is False and ending.json["healthy"] is False
