@@ -75,7 +75,7 @@ def why(library: Searchable, path: str | Path, query: str | None = None) -> Verd
     elif fresh != FRESH:
         verdict += f" The file is {fresh} since; run `hermes-lance build`."
     if query is not None:
-        asked, sentence = _asked(library, snapshot, known, shown, query)
+        asked, sentence = _asked(library, snapshot, shown, query)
         stages.append(asked)
         verdict = f"{verdict} {sentence}"
     return Verdict(shown, verdict, tuple(stages))
@@ -141,12 +141,12 @@ def _index_stage(known: KnownFile) -> TraceEntry:
     return TraceEntry("index", known.state, {key: value for key, value in detail.items() if value is not None})
 
 
-def _asked(library: Searchable, snapshot: Snapshot, known: KnownFile, shown: str, query: str) -> tuple[TraceEntry, str]:
+def _asked(library: Searchable, snapshot: Snapshot, shown: str, query: str) -> tuple[TraceEntry, str]:
     """Where the file stands in the answer to a question, in all and in each leg."""
     detail: dict[str, int | None] = {}
     for mode in ("hybrid", "lexical", "dense"):
         page = library.search(Query(query, mode=mode, limit=DEEP))
-        ranks = [number for number, hit in enumerate(page, start=1) if hit.path == shown and hit.root == known.root]
+        ranks = [number for number, hit in enumerate(page, start=1) if hit.path == shown]
         detail[mode] = ranks[0] if ranks else None
     if detail["hybrid"] is None:
         lost = "no leg found it" if not (detail["lexical"] or detail["dense"]) else "fusion left it out"

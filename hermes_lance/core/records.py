@@ -200,6 +200,7 @@ class Hit:
     id: str
     path: str
     root: str
+    """Label of the root, as reports and file lists have it."""
     text: str
     score: float | None
     scores: Mapping[str, float | None]

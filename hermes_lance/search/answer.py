@@ -130,6 +130,7 @@ def _page(
     freshness: Freshness,
     display: Callable[[KnownFile], str],
 ) -> tuple[list[Hit], bool, int]:
+    labels = {root["key"]: root["label"] for root in snapshot.manifest.roots}
     page: list[Hit] = []
     passed, dropped = 0, 0
     for one, row in ranked:
@@ -142,16 +143,23 @@ def _page(
             return page, True, dropped
         passed += 1
         if passed > query.offset:
-            page.append(_hit(one, row, state, known, display))
+            page.append(_hit(one, row, state, known, display, labels.get(row.root, row.root)))
     return page, False, dropped
 
 
-def _hit(one: Fused, row: ChunkRow, state: str, known: KnownFile | None, display: Callable[[KnownFile], str]) -> Hit:
+def _hit(
+    one: Fused,
+    row: ChunkRow,
+    state: str,
+    known: KnownFile | None,
+    display: Callable[[KnownFile], str],
+    root: str,
+) -> Hit:
     return Hit(
         kind="chunk",
         id=row.id,
         path=display(known) if known is not None else row.path,
-        root=row.root,
+        root=root,
         text=row.text,
         score=one.score,
         scores={"lexical": one.lexical, "dense": one.dense, "fused": one.score, "rerank": None},

@@ -137,3 +137,13 @@ def test_the_file_of_that_name_comes_before_files_that_mention_it(tmp_path):
     library = hermes_lance.open(tmp_path)
     library.index()
     assert [hit.path for hit in library.search("unicode.rst")] == ["unicode.rst.txt", "index.txt"]
+
+
+def test_a_hit_names_its_root_as_file_lists_do(library, tmp_path):
+    extra = tmp_path / "elsewhere"
+    extra.mkdir()
+    (extra / "zebra.txt").write_text("a zebra crossing\n")
+    library.index(extra_roots=[(extra, False)])
+    hit = library.search("zebra")[0]
+    assert (hit.root, hit.path) == ("elsewhere", "elsewhere/zebra.txt")
+    assert library.search("canary")[0].root == "workspace"
