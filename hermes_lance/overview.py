@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from hermes_lance.core.errors import DatasetDamaged, DatasetMissing, HermesLanceError, PluginMissing, UsageError
+from hermes_lance.core.errors import DatasetMissing, HermesLanceError, PluginMissing, UsageError
 from hermes_lance.core.signature import digest
-from hermes_lance.store import check, compact, recover
+from hermes_lance.store import aside, check, compact, recover
 from hermes_lance.store import manifest as manifests
 from hermes_lance.store.check import Check
 from hermes_lance.store.compact import Removed
@@ -201,8 +201,11 @@ def doctor(library: Opened, *, fix: bool = False, wait_seconds: float = 30.0) ->
 
 def _repair(library: Opened, tables: Any) -> None:
     dataset = library.dataset
-    if not tables.names():
-        raise DatasetDamaged(f"{dataset}: no table is left to rebuild from", hint="Run `hermes-lance build --full`.")
+    lost = aside.lost_tables(tables)
+    if lost:
+        place = aside.put_aside(dataset)
+        library.warnings.append(f"table {lost[0]} is lost: what is left was put aside in {place}")
+        return
 
     def rebuild(newest: Manifest | None) -> Manifest:
         recover.settle_tables(dataset, tables)

@@ -23,6 +23,8 @@ from hermes_lance.store.publish import FIXED_TABLES, Facts, Publication, now
 from hermes_lance.store.rows import DeadRows, TextRows
 from hermes_lance.store.tables import VECTOR_PREFIX, Tables, any_of
 
+LOST = "Run `hermes-lance doctor --fix`: it puts the rest aside, and the next build reads the files anew."
+
 
 def facts_of(manifest: Manifest | None) -> Facts:
     """The facts of a generation, to carry over."""
@@ -73,7 +75,7 @@ def _without_intent(dataset: Path, tables: Tables, base: Manifest | None) -> tup
     published = {name: base.tables[name]["version"] for name in FIXED_TABLES if name in base.tables} if base else {}
     lost = sorted(published.keys() - set(tables.names()))
     if lost:
-        raise DatasetDamaged(f"{tables.folder}: table {lost[0]} is missing", hint="Build into a fresh --home.")
+        raise DatasetDamaged(f"{tables.folder}: table {lost[0]} is missing", hint=LOST)
     if all(tables.head(name) == version for name, version in published.items()):
         return base, "clean"
     return _roll_back(dataset, tables, base, published), "rolled back"
@@ -139,7 +141,7 @@ def rebuild(
     """
     missing = [name for name in FIXED_TABLES if name not in tables.names()]
     if missing:
-        raise DatasetDamaged(f"{tables.folder}: table {missing[0]} is missing", hint="Build into a fresh --home.")
+        raise DatasetDamaged(f"{tables.folder}: table {missing[0]} is missing", hint=LOST)
     with Publication(dataset, tables, base, ids.unique_name(), facts or facts_of(base)) as work:
         if base is None:
             work.known = {}
