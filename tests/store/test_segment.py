@@ -133,6 +133,7 @@ def test_a_full_disk_is_said_at_the_write_and_a_discarded_file_leaves_nothing(tm
         def close(self):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
+    writer._file.close()
     monkeypatch.setattr(writer, "_file", Full())
     with pytest.raises(DiskFull):
         writer.put("more", b"y" * (1 << 22))
