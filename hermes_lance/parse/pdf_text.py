@@ -186,7 +186,9 @@ def _with_pdfminer(data: bytes, opened: Callable[[int], None], first_error: Exce
 
 
 def _plain(error: Exception) -> str:
-    return str(error).replace("Failed to load document", "not a readable PDF").strip(" .") or type(error).__name__
+    # PDFium's own words add "Success" where it has no name for what is wrong.
+    told = str(error).replace("Failed to load document", "not a readable PDF").replace(" (PDFium: Success)", "")
+    return told.strip(" .") or type(error).__name__
 
 
 def _refuse_many(pages: int) -> None:
