@@ -48,6 +48,11 @@ class Schema:
         return [column for column in self.columns if column.role == role]
 
     @property
+    def indexed(self) -> list[str]:
+        """Columns worth a scalar index in Lance: the key and what rows are filtered by."""
+        return [column.name for column in self.columns if column.role in ("key", "filter")]
+
+    @property
     def key(self) -> str:
         """Name of the key column."""
         return self.by_role("key")[0].name

@@ -17,6 +17,7 @@ from hermes_lance.store.manifest import LANCE
 
 VECTOR_PREFIX = "vectors_"
 _VALUES_IN_ONE_CONDITION = 2_000
+ROWS_WORTH_AN_INDEX = 20_000
 CACHE_BYTES = 32 << 20
 """Lance's own caches may grow to gigabytes; nothing here reads the same page often."""
 
@@ -156,9 +157,23 @@ class Tables:
         return found
 
     def compact(self, name: str) -> None:
-        """Merges fragments; the rows stay what they are, the version may grow."""
+        """Merges fragments and brings scalar indices up to date; the rows stay what they are, the version may grow."""
         with disk_errors(str(self.folder)):
+            self._index(name)
             self.table(name).optimize()
+
+    def _index(self, name: str) -> None:
+        """Gives a large table the scalar indices that its schema asks for; a small one is scanned faster."""
+        table = self.table(name)
+        if table.count_rows() < ROWS_WORTH_AN_INDEX:
+            return
+        from lancedb.index import BTree
+
+        there = {column for index in table.list_indices() for column in index.columns}
+        kind = "vectors" if name.startswith(VECTOR_PREFIX) else name
+        for column in schema.load(kind).indexed:
+            if column not in there:
+                table.create_index(column, config=BTree())
 
     def clean(self, name: str, older_than_seconds: float) -> None:
         """Removes versions and stray files older than a grace; only while the newest version is published."""

@@ -180,3 +180,22 @@ def test_a_flipped_bit_in_the_lexical_index_is_noticed_and_the_index_rebuilt(tmp
     old = manifests.current(tmp_path)
     recover.rebuild(tmp_path, Tables(tmp_path), None, facts=recover.facts_of(old), newer_than=old)
     assert healthy(tmp_path)
+
+
+def test_a_large_table_gets_the_scalar_indices_of_its_schema_and_upserts_go_on(tmp_path, monkeypatch):
+    from hermes_lance.core import schema
+    from hermes_lance.store import tables as module
+
+    monkeypatch.setattr(module, "ROWS_WORTH_AN_INDEX", 3)
+    publish(tmp_path, {"a.txt": ["uno", "two"], "b.txt": ["three", "four"]}, vectors=True)
+    publish(tmp_path, {"c.txt": ["five"]}, vectors=True)
+    tables = Tables(tmp_path)
+    compact.tidy(tmp_path, tables, manifests.current(tmp_path), force=True)
+    for name in ("chunks", "sources"):
+        indexed = {column for index in tables.table(name).list_indices() for column in index.columns}
+        assert indexed == set(schema.load(name).indexed)
+    publish(tmp_path, {"a.txt": ["uno", "six"], "b.txt": None, "d.txt": ["seven"]}, vectors=True)
+    assert found(tmp_path, "uno two three four five six seven") == ["five", "seven", "six", "uno"]
+    assert healthy(tmp_path)
+    compact.tidy(tmp_path, Tables(tmp_path), manifests.current(tmp_path), force=True)
+    assert healthy(tmp_path)
