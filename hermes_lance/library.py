@@ -50,6 +50,8 @@ class Library:
         """A dataset outside any home: read as it is, never built, not compared with the disk."""
         self.warnings: list[str] = list(config.warnings)
         self._embedder: Embedder | None = None
+        self._earlier: dict[str, Embedder] = {}
+        """Embedders of vector spaces that are still served though another one is configured."""
         self._snapshot: Snapshot | None = None
         self._lock = threading.Lock()
 
@@ -213,12 +215,19 @@ class Library:
         if active is None or not len(snapshot.vectors):
             return self.embedder, ()
         try:
-            model = self.embedder() if active["embedder"] == self.config.embedder else load.embedder(active["embedder"])
+            model = self.embedder() if active["embedder"] == self.config.embedder else self._of_name(active["embedder"])
         except (ModelUnavailable, PluginMissing) as error:
             return None, (f"vectors wait: {error}. {error.hint}",)
         if model.signature() != active["signature"]:
             return None, ("vectors wait: they were made by another version of the embedder; run `hermes-lance build`",)
         return lambda: model, ()
+
+    def _of_name(self, name: str) -> Embedder:
+        """An embedder other than the configured one, loaded once."""
+        with self._lock:
+            if name not in self._earlier:
+                self._earlier[name] = load.embedder(name)
+            return self._earlier[name]
 
     def _say(self, warning: str) -> None:
         if warning not in self.warnings:
@@ -294,7 +303,9 @@ class Library:
     def locator(self, snapshot: Snapshot) -> Callable[[KnownFile], str | bytes | None]:
         """Where a known file is on disk; none for a root that nobody knows any more."""
         places = {root["key"]: on_disk(root["path"], root.get("raw_path")) for root in snapshot.manifest.roots}
-        places.update({root.key: os.fspath(root.path) for root in self.roots()})
+        # An extra root's key is its path; the workspace alone can be somewhere else than it was. Asking `roots` would
+        # list the workspace at every search.
+        places[root_list.WORKSPACE] = os.fspath(self.config.workspace_root)
 
         def locate(known: KnownFile) -> str | None:
             top = places.get(known.root)

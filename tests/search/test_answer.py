@@ -147,3 +147,24 @@ def test_a_hit_names_its_root_as_file_lists_do(library, tmp_path):
     hit = library.search("zebra")[0]
     assert (hit.root, hit.path) == ("elsewhere", "elsewhere/zebra.txt")
     assert library.search("canary")[0].root == "workspace"
+
+
+def test_vectors_of_an_earlier_embedder_are_asked_with_it_and_it_is_loaded_once(library, tmp_path, monkeypatch):
+    from hermes_lance.models import load
+
+    (tmp_path / "config.yaml").write_text("knowledgebase:\n  embedders:\n    active: minilm\n")
+    later, loaded, real = hermes_lance.open(tmp_path), [], load.embedder
+
+    def counted(name, options=None):
+        loaded.append(name)
+        return real(name, options)
+
+    monkeypatch.setattr(load, "embedder", counted)
+    for _ in range(3):
+        assert later.search("roll back the canary", mode="dense")[0].path == "docs/rollback.md"
+    assert loaded == ["builtin_hash"]
+
+
+def test_a_search_does_not_list_the_workspace(library, monkeypatch):
+    monkeypatch.setattr(library, "roots", lambda: pytest.fail("listed"))
+    assert library.search("canary")[0].freshness == "fresh"
