@@ -64,7 +64,9 @@ def test_register_asks_no_network(monkeypatch):
 
     monkeypatch.setattr(socket, "socket", refuse)
     monkeypatch.setattr(socket, "getaddrinfo", refuse)
-    hermes.register(Context())
+    context = Context()
+    hermes.register(context)
+    assert "register_tool" in context.seen
 
 
 def test_register_loads_nothing_heavy():

@@ -255,7 +255,10 @@ def test_a_rule_full_of_stars_does_not_take_for_ever() -> None:
     assert time.process_time() - started < 5, "backtracking would need years"
 
 
-@pytest.mark.parametrize("name", ["a.md", "x\ny", "latin\udce9.md"])
-def test_any_name_can_be_asked_about(name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "place"), [("a.md", None), ("x\ny", "f:2"), ("latin\udce9.md", "f:1")], ids=["plain", "feed", "bytes"]
+)
+def test_any_name_can_be_asked_about(name: str, place: str | None) -> None:
     rules = ignore.RuleFile([("f:1", b"lat*"), ("f:2", b"**/x*")])
-    rules.verdict(name, f"sub/{name}", False)
+    rule = rules.verdict(name, f"sub/{name}", False)
+    assert (rule.place if rule is not None else None) == place

@@ -89,4 +89,6 @@ def test_stopping_raises():
 
 
 def test_lone_surrogates_and_control_characters_are_no_fault():
-    HashEmbedder().embed_documents(["\ud800abc", "a\x00b", "\u202eevil", "\udcff"])
+    vectors = HashEmbedder().embed_documents(["\ud800abc", "a\x00bc", "\u202eevil", "\udcff"])
+    lengths = (vectors**2).sum(axis=1)
+    assert lengths[:3] == pytest.approx(1.0) and lengths[3] == pytest.approx(0.0)
