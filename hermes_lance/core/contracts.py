@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
@@ -68,8 +68,11 @@ class Embedder(Protocol):
         """Names the vector space: model, weights, pooling, window, prompts, normalisation."""
         ...
 
-    def embed_documents(self, texts: Sequence[str]) -> Vectors:
-        """float32 `[len(texts), dimensions]`, rows of length 1 (all zero where a text has nothing to embed)."""
+    def embed_documents(self, texts: Sequence[str], *, cancelled: Callable[[], bool] | None = None) -> Vectors:
+        """float32 `[len(texts), dimensions]`, rows of length 1 (all zero where a text has nothing to embed).
+
+        `cancelled` is asked now and then, at least every few texts of a slow model; on yes `Cancelled` is raised.
+        """
         ...
 
     def embed_query(self, text: str) -> Vectors:

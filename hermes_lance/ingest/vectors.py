@@ -104,7 +104,7 @@ def fill(
                 work, published_at = None, time.monotonic()
                 in_table = True
             if step.cancelled():
-                raise Cancelled(f"stopped with {done} of {len(waiting)} passages embedded; they are kept")
+                raise Cancelled("stopped between two batches")
             if stop:
                 return computed
             if work is None:
@@ -114,6 +114,13 @@ def fill(
             step.progress(done, len(waiting))
         if work is not None and not work.empty:
             finish(work)
+    except Cancelled as error:
+        # Stopped inside a batch: the batches before it are finished and need not be made again.
+        if work is not None and not work.empty:
+            finish(work)
+        elif work is not None:
+            work.abandon()
+        raise Cancelled(f"stopped with {done} of {len(waiting)} passages embedded; they are kept") from error
     except BaseException:
         if work is not None:
             work.abandon()
@@ -147,7 +154,7 @@ def _one_batch(
     stored = set(vectors)
     missing = [key for key in strings if key not in vectors]
     if missing:
-        matrix = embedder.embed_documents([strings[key] for key in missing])
+        matrix = embedder.embed_documents([strings[key] for key in missing], cancelled=step.cancelled)
         vectors.update(zip(missing, matrix.astype("float16"), strict=True))
     if not serve:
         for key in missing:

@@ -111,13 +111,14 @@ class Editor:
 
 @pytest.fixture
 def embedded(monkeypatch):
-    """The texts that have been given to the embedder."""
+    """The texts whose vectors the embedder has made; what it was stopped at is not among them."""
     texts: list[str] = []
     real = HashEmbedder.embed_documents
 
     def embed(self, given, **options):
+        vectors = real(self, given, **options)
         texts.extend(given)
-        return real(self, given, **options)
+        return vectors
 
     monkeypatch.setattr(HashEmbedder, "embed_documents", embed)
     return texts

@@ -158,3 +158,34 @@ def test_a_library_kept_open_warns_of_waiting_vectors_only_until_a_build_has_mad
     assert search(held, "hybrid")[1]
     home.build()
     assert search(held, "hybrid") == (12, [])
+
+
+def test_a_run_stopped_inside_a_batch_keeps_the_batches_before_it(tmp_path, monkeypatch):
+    import hermes_lance
+    from hermes_lance.core.errors import Cancelled
+    from hermes_lance.ingest import vectors
+
+    monkeypatch.setattr(vectors, "ROWS_IN_A_BATCH", 2)
+    (tmp_path / "config.yaml").write_text("knowledgebase:\n  embedders:\n    active: builtin_hash\n")
+    (tmp_path / "workspace").mkdir()
+    for number in range(6):
+        (tmp_path / "workspace" / f"{number}.txt").write_text(f"whale number {number}\n")
+    library = hermes_lance.open(tmp_path)
+    model, embedded = library.embedder(), []
+
+    class Slow:
+        def __getattr__(self, name):
+            return getattr(model, name)
+
+        def embed_documents(self, texts, *, cancelled=None):
+            embedded.extend(texts)
+            if len(embedded) > 4:
+                raise Cancelled("inside a batch")
+            return model.embed_documents(texts, cancelled=cancelled)
+
+    monkeypatch.setattr(library, "_embedder", Slow())
+    with pytest.raises(Cancelled, match="4 of 6 passages embedded"):
+        library.index()
+    assert library.manifest().totals["vectors_pending"] == 2
+    monkeypatch.setattr(library, "_embedder", model)
+    assert library.index().vectors_written == 2
