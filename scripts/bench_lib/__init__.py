@@ -1,0 +1,1 @@
+"""What the scripts `bench_build`, `bench_search` and `bench_vectors` share: processes, floors, sizes, verdicts."""
