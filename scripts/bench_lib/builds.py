@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import tempfile
 import time
-from collections import defaultdict
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,18 +27,22 @@ class Measured:
     files: int = 0
     bytes: int = 0
     chunks: int = 0
-    values: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
+    values: dict[str, list[float]] = field(default_factory=dict)
     imported: dict[str, list[str]] = field(default_factory=dict)
     sizes: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def add(self, step: str, runs: list[Run]) -> None:
         """CPU, wall and memory of runs of one step."""
         for one in runs:
-            self.values[f"{step} cpu"].append(one.cpu)
-            self.values[f"{step} wall"].append(one.wall)
+            self.note(f"{step} cpu", one.cpu)
+            self.note(f"{step} wall", one.wall)
             if one.largest is not None and one.tree is not None:
-                self.values[f"{step} largest"].append(one.largest / MB)
-                self.values[f"{step} tree"].append(one.tree / MB)
+                self.note(f"{step} largest", one.largest / MB)
+                self.note(f"{step} tree", one.tree / MB)
+
+    def note(self, kind: str, value: float) -> None:
+        """One value more."""
+        self.values.setdefault(kind, []).append(value)
 
 
 class Bench:
@@ -74,9 +77,9 @@ class Bench:
             told = json.loads(done.out)
             self.found.chunks = told["chunks"]
             # A build that does not tell the moment counts whole.
-            self.found.values["text cpu"].append(told["cpu"] or done.cpu)
-            self.found.values["text wall"].append(told["wall"] or done.wall)
-            self.found.values["text told"].append(float(told["cpu"] is not None))
+            self.found.note("text cpu", told["cpu"] or done.cpu)
+            self.found.note("text wall", told["wall"] or done.wall)
+            self.found.note("text told", float(told["cpu"] is not None))
             return done
 
         self.found.add("tables", repeated(self._runs, one))
@@ -121,7 +124,7 @@ class Bench:
         if first != (None if step == "deleted" else edit.path.relative_to(self._copy).as_posix()):
             raise BenchError(f"{step}: {edit.word} was looked for in {edit.path} and stands in {first}")
         self.found.add(step, [Run(built.cpu + asked.cpu, wall, "", "", built.largest, built.tree)])
-        self.found.values[f"{step} build cpu"].append(built.cpu)
+        self.found.note(f"{step} build cpu", built.cpu)
 
     def _running(self) -> None:
         told = self._ours("running", max(5, self._runs), 2 + 2 * max(5, self._runs))

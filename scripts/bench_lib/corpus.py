@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,9 +12,10 @@ from bench_lib import floors
 
 SEED = 7
 EDITED_BYTES = (1 << 10, 40 << 10)
-EDITED_SUFFIXES = frozenset(
-    ".c .css .cpp .go .h .html .java .js .json .md .pl .pm .pod .py .rs .rst .sh .toml .txt .yaml .yml".split()
-)
+EDITED_SUFFIXES = frozenset({
+    ".c", ".css", ".cpp", ".go", ".h", ".html", ".java", ".js", ".json", ".md", ".pl", ".pm", ".pod", ".py", ".rs",
+    ".rst", ".sh", ".toml", ".txt", ".yaml", ".yml",
+})  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,3 +82,12 @@ def append(edit: Edit) -> None:
     """The sentence at the end of the file."""
     with edit.path.open("a", encoding="utf-8") as file:
         file.write(f"\n{edit.sentence}\n")
+
+
+def kept_home(keep: Path, folder: Path, embedder: str, build: Callable[[Path], object]) -> Path:
+    """The home of a folder and an embedder below `keep`, indexed by `build` where it is not there yet."""
+    home = keep / f"{folder.name}-{embedder}"
+    if not (dataset_of(home) / "CURRENT").exists():
+        shutil.rmtree(home, ignore_errors=True)
+        build(make_home(home, folder, embedder))
+    return home

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import sys
 import time
+from collections.abc import Callable, Mapping
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -96,7 +97,12 @@ def asking(home: str, folder: str, count: str) -> dict[str, Any]:
     return {"queries": len(items)}
 
 
-STEPS = {"text": text, "edits": several_edits, "running": running, "asking": asking}
+STEPS: Mapping[str, Callable[..., dict[str, Any]]] = {
+    "text": text,
+    "edits": several_edits,
+    "running": running,
+    "asking": asking,
+}
 
 if __name__ == "__main__":
     print(json.dumps(STEPS[sys.argv[1]](*sys.argv[2:])))
