@@ -21,18 +21,16 @@ from hermes_lance.core.errors import (
     UsageError,
 )
 from hermes_lance.core.names import on_disk, printable
-from hermes_lance.core.records import IndexReport, KnownFile, Query, Root, Verdict
-from hermes_lance.ingest import roots as root_list
-from hermes_lance.models import load
+from hermes_lance.core.records import WORKSPACE, Query
 from hermes_lance.search.answer import Settings, answer
 from hermes_lance.search.freshness import Freshness
 from hermes_lance.search.page import Answer
 from hermes_lance.store import manifest as manifests
-from hermes_lance.store.durable import disk_errors
 from hermes_lance.store.snapshot import Snapshot, open_snapshot
 
 if TYPE_CHECKING:
     from hermes_lance.core.contracts import Embedder
+    from hermes_lance.core.records import IndexReport, KnownFile, Root, Verdict
     from hermes_lance.store.check import Check
     from hermes_lance.store.compact import Removed
     from hermes_lance.store.manifest import Manifest
@@ -72,16 +70,22 @@ class Library:
 
     def roots(self) -> list[Root]:
         """The workspace and the extra roots."""
+        from hermes_lance.ingest import roots as root_list
+
         return root_list.active_roots(self.config)
 
     def add_root(self, path: str | Path, *, recursive: bool = False) -> Root:
         """Adds a lasting root to the configuration file."""
+        from hermes_lance.ingest import roots as root_list
+
         made = root_list.add_root(self.config, path, recursive=recursive)
         self._reload()
         return made
 
     def remove_root(self, identifier: str | Path) -> Root:
         """Removes one; its rows vanish with the next build."""
+        from hermes_lance.ingest import roots as root_list
+
         gone = root_list.remove_root(self.config, identifier)
         self._reload()
         return gone
@@ -107,6 +111,7 @@ class Library:
         seconds ends the vector step early. Raises `DatasetBusy`, `DatasetReadOnly`, `DiskFull`, `Cancelled`.
         """
         from hermes_lance.ingest.pipeline import Build
+        from hermes_lance.ingest.roots import overlaps
 
         if self.caller_owned:
             raise UsageError(f"{self.dataset}: a dataset named by --dataset is never rebuilt", hint="Use --home.")
@@ -133,10 +138,12 @@ class Library:
         if cancelled is not None:
             build.cancelled = cancelled
         report = build.run()
-        report.warnings = [*dict.fromkeys([*self.warnings, *root_list.overlaps(roots), *report.warnings])]
+        report.warnings = [*dict.fromkeys([*self.warnings, *overlaps(roots), *report.warnings])]
         return report
 
     def _make_workspace(self) -> None:
+        from hermes_lance.store.durable import disk_errors
+
         folder = self.config.workspace_root
         try:
             with disk_errors(str(folder)):
@@ -148,12 +155,16 @@ class Library:
     def _roots_for(self, extra: Sequence[tuple[Path, bool]]) -> list[Root]:
         if not extra:
             return self.roots()
+        from hermes_lance.ingest import roots as root_list
+
         added = tuple(configuration.RootSetting(str(path), recursive) for path, recursive in extra)
         return root_list.active_roots(replace(self.config, roots=(*self.config.roots, *added)))
 
     def _only(self, paths: Sequence[str | Path] | None, roots: Sequence[Root]) -> Mapping[str, list[str]] | None:
         if paths is None:
             return None
+        from hermes_lance.ingest import roots as root_list
+
         only: dict[str, list[str]] = {}
         for path in paths:
             place = root_list.located(path, roots)
@@ -171,14 +182,14 @@ class Library:
 
     def _choose_embedder(self) -> Embedder:
         try:
-            return load.embedder(self.config.embedder, self.config.embedder_options)
+            return _load(self.config.embedder, self.config.embedder_options)
         except (ModelUnavailable, PluginMissing) as error:
             current = self.manifest_or_none()
             held = current.space["active"]["embedder"] if current is not None and current.vector_segments else None
             if self.config.embedder == DEFAULT_EMBEDDER or held not in (None, DEFAULT_EMBEDDER):
                 raise
             self._say(f"{error}; {DEFAULT_EMBEDDER} is used instead. {error.hint}")
-            return load.embedder(DEFAULT_EMBEDDER, {})
+            return _load(DEFAULT_EMBEDDER)
 
     def embedder_trouble(self) -> PluginMissing | ModelUnavailable | None:
         """Why the configured embedder cannot be used, when it is not the one that made the vectors."""
@@ -190,7 +201,7 @@ class Library:
         if self.config.embedder in (active.get("embedder"), DEFAULT_EMBEDDER):
             return None
         try:
-            load.embedder(self.config.embedder, self.config.embedder_options)
+            _load(self.config.embedder, self.config.embedder_options)
         except (ModelUnavailable, PluginMissing) as error:
             return error
         return None
@@ -226,7 +237,7 @@ class Library:
         """An embedder other than the configured one, loaded once."""
         with self._lock:
             if name not in self._earlier:
-                self._earlier[name] = load.embedder(name)
+                self._earlier[name] = _load(name)
             return self._earlier[name]
 
     def _say(self, warning: str) -> None:
@@ -305,7 +316,7 @@ class Library:
         places = {root["key"]: on_disk(root["path"], root.get("raw_path")) for root in snapshot.manifest.roots}
         # An extra root's key is its path; the workspace alone can be somewhere else than it was. Asking `roots` would
         # list the workspace at every search.
-        places[root_list.WORKSPACE] = os.fspath(self.config.workspace_root)
+        places[WORKSPACE] = os.fspath(self.config.workspace_root)
 
         def locate(known: KnownFile) -> str | None:
             top = places.get(known.root)
@@ -318,7 +329,7 @@ class Library:
         labels = {root["key"]: root["label"] for root in snapshot.manifest.roots}
 
         def display(known: KnownFile) -> str:
-            if known.root == root_list.WORKSPACE:
+            if known.root == WORKSPACE:
                 return known.path
             return f"{labels.get(known.root, known.root)}/{known.path}"
 
@@ -375,3 +386,10 @@ class Library:
         """Lets go of the open generation."""
         with self._lock:
             self._snapshot = None
+
+
+def _load(name: str, options: Mapping[str, Any] | None = None) -> Embedder:
+    """See `hermes_lance.models.load`; a search by words alone does without that import."""
+    from hermes_lance.models.load import embedder
+
+    return embedder(name, options)

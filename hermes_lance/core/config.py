@@ -158,7 +158,7 @@ def read_yaml(path: Path) -> Mapping[str, Any]:
     except UnicodeDecodeError as error:
         raise ConfigError(f"{path}: not in UTF-8 ({error.reason})", hint="Save it as UTF-8.") from error
     try:
-        loaded = yaml.safe_load(text)
+        loaded = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # the file may be long
     except yaml.YAMLError as error:
         place = getattr(error, "problem_mark", None)
         line = f" at line {place.line + 1}" if place is not None else ""

@@ -7,13 +7,18 @@ the groups `hermes_lance.parsers`, `.chunkers`, `.embedders`, `.rerankers`; the 
 from __future__ import annotations
 
 import importlib
+import os
+import sys
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from functools import cache
-from importlib import metadata
-from typing import Any
+from importlib.machinery import PathFinder
+from typing import TYPE_CHECKING, Any
 
 from hermes_lance.core.errors import PluginFailed, PluginMissing
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 BUILT_IN: Mapping[str, Mapping[str, str]] = {
     "parsers": {
@@ -51,9 +56,41 @@ def names(category: str) -> list[str]:
 
 
 @cache
-def _added(category: str) -> tuple[metadata.EntryPoint, ...]:
+def _added(category: str) -> tuple[EntryPoint, ...]:
     """Entry points of other packages. Looked up once: it reads a file of every installed package."""
-    return tuple(metadata.entry_points(group=f"hermes_lance.{category}"))
+    group = f"hermes_lance.{category}"
+    if not _may_be_declared(group):
+        return ()
+    from importlib import metadata
+
+    return tuple(metadata.entry_points(group=group))
+
+
+def _may_be_declared(group: str) -> bool:
+    """False when no installed package can have entry points of that group.
+
+    Looks for the words only: `importlib.metadata` takes many times as long to be imported and to parse all of it, and
+    hardly anybody has a plugin. Where packages may be found by other means than folders, the answer is yes.
+    """
+    if any(hasattr(finder, "find_distributions") for finder in sys.meta_path if finder is not PathFinder):
+        return True
+    head = f"[{group}]".encode()
+    for folder in sys.path:
+        try:
+            names = os.listdir(folder or os.curdir)
+        except NotADirectoryError:
+            return True  # an archive
+        except OSError:
+            continue
+        for name in names:
+            if name.lower().endswith((".dist-info", ".egg-info", "egg-info")):
+                try:
+                    with open(os.path.join(folder, name, "entry_points.txt"), "rb") as file:
+                        if head in file.read():
+                            return True
+                except OSError:
+                    continue
+    return False
 
 
 def plugin_class(category: str, name: str) -> Any:

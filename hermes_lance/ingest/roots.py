@@ -14,11 +14,8 @@ from pathlib import Path, PurePosixPath
 from hermes_lance.core.config import Config, RootSetting
 from hermes_lance.core.errors import FileMissing, OutsideRoots, UsageError
 from hermes_lance.core.names import printable
-from hermes_lance.core.records import Root
+from hermes_lance.core.records import WORKSPACE, Root
 from hermes_lance.ingest import settings_file
-
-WORKSPACE = "workspace"
-"""Key and label of root 0."""
 
 
 @dataclass(frozen=True, slots=True)

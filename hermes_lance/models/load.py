@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
-import inspect
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -23,12 +21,8 @@ def embedder(name: str, options: Mapping[str, Any] | None = None) -> Embedder:
     name = registry.normal("embedders", name)
     made_by = registry.plugin_class("embedders", name)
     options = dict(options or {})
-    known = list(inspect.signature(made_by).parameters)
-    for option in options:
-        if option not in known:
-            near = difflib.get_close_matches(str(option), known, 1)
-            advice = f"did you mean {near[0]}?" if near else f"known: {', '.join(known) or 'none'}."
-            raise ConfigError(f"knowledgebase.embedders.{name}.{option} is not a known key; {advice}")
+    if options:
+        _check(name, options, made_by)
     try:
         made: Embedder = made_by(**options)
     except HermesLanceError:
@@ -38,3 +32,15 @@ def embedder(name: str, options: Mapping[str, Any] | None = None) -> Embedder:
             f"embedder {name}: {error}", hint=f"Check the options under knowledgebase.embedders.{name}."
         ) from error
     return made
+
+
+def _check(name: str, options: Mapping[str, Any], made_by: Any) -> None:
+    import difflib
+    import inspect
+
+    known = list(inspect.signature(made_by).parameters)
+    for option in options:
+        if option not in known:
+            near = difflib.get_close_matches(str(option), known, 1)
+            advice = f"did you mean {near[0]}?" if near else f"known: {', '.join(known) or 'none'}."
+            raise ConfigError(f"knowledgebase.embedders.{name}.{option} is not a known key; {advice}")

@@ -7,6 +7,7 @@ depend on its neighbours, and batches bring no speed on a CPU.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -143,7 +144,7 @@ class MiniLmEmbedder:
         if self._session is None:
             with self._loading:
                 if self._session is None:
-                    self._read("model.onnx")
+                    self._verify("model.onnx")
                     self._session = _session(self._folder / "model.onnx")
         return self._session, tokenizer
 
@@ -161,6 +162,15 @@ class MiniLmEmbedder:
             raise self._unreadable(name, error) from error
         self._check(name, sha256_hex(data) == self._facts["files"][name]["sha256"])
         return data
+
+    def _verify(self, name: str) -> None:
+        """The same without the bytes: they would cost a third of the time of the hash to be laid out in memory."""
+        try:
+            with (self._folder / name).open("rb") as file:
+                found = hashlib.file_digest(file, "sha256").hexdigest()
+        except OSError as error:
+            raise self._unreadable(name, error) from error
+        self._check(name, found == self._facts["files"][name]["sha256"])
 
     def _unreadable(self, name: str, error: OSError) -> ModelUnavailable:
         return ModelUnavailable(

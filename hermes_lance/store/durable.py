@@ -6,14 +6,16 @@ Every call here that only POSIX has stands with a named fallback. Errors of the 
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import errno
 import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hermes_lance.core.errors import DatasetReadOnly, DiskFull, HermesLanceError
+
+if TYPE_CHECKING:
+    import ctypes
 
 _FULL = ("os error 28", "no space left", "disk quota")
 _DENIED = ("os error 13", "os error 30", "permission denied", "read-only file system", "readonly")
@@ -113,6 +115,8 @@ def sync_filesystem(folder: Path) -> None:
 
 
 def _syncfs() -> ctypes._NamedFuncPointer | None:
+    import ctypes
+
     try:
         return getattr(ctypes.CDLL(None, use_errno=True), "syncfs", None)
     except (OSError, TypeError):
@@ -138,6 +142,8 @@ def link_or_copy(source: Path, target: Path) -> None:
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EEXIST, errno.ENOENT):
             raise
+        import shutil
+
         shutil.copyfile(source, target)
 
 

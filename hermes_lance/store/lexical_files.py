@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
-import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -35,6 +33,8 @@ def clone(from_folder: Path, to_folder: Path) -> None:
     """
     if not (from_folder / "meta.json").is_file():
         raise DatasetDamaged(f"lexical index at {from_folder}: meta.json is missing")
+    import shutil
+
     to_folder.mkdir(parents=True)
     for file in sorted(from_folder.iterdir()):
         if _is_lock(file.name) or not file.is_file():
@@ -55,6 +55,8 @@ def for_reading(folder: Path) -> Iterator[Path]:
     if os.access(lock if lock.exists() else folder, os.W_OK):
         yield folder
         return
+    import tempfile
+
     with tempfile.TemporaryDirectory(prefix="hermes-lance-") as place:
         for file in folder.absolute().iterdir():
             if not _is_lock(file.name):

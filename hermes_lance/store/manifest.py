@@ -9,12 +9,14 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import asdict, dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hermes_lance.core.errors import DatasetDamaged, DatasetMissing, DatasetNewer, GenerationMissing
 from hermes_lance.store.durable import make_private, write_atomic
+
+if TYPE_CHECKING:
+    from datetime import datetime
 
 FORMAT = 1
 """What this release writes."""
@@ -196,6 +198,8 @@ def named(dataset: Path, text: str) -> str:
 
 
 def _utc(text: str) -> datetime:
+    from datetime import UTC, datetime
+
     moment = datetime.fromisoformat(text)
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 

@@ -5,9 +5,11 @@ Importing this file imports click and nothing heavy; each command loads when it 
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import os
 import sys
+import threading
 from collections.abc import Sequence
 
 import click
@@ -52,6 +54,25 @@ def main() -> None:
 
         end_now_if_threads_linger(status)
     sys.exit(status)
+
+
+def process() -> None:
+    """The same for a process that was started for it: ends without taking its memory apart piece by piece.
+
+    Of a search that is a seventh of the time. What libraries have registered for the end still runs.
+    """
+    # numpy's BLAS starts a thread for each core, which then spin while they wait; nothing here gains by them.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    try:
+        main()
+    except SystemExit as ending:
+        if any(not thread.daemon for thread in threading.enumerate() if thread is not threading.main_thread()):
+            raise
+        status = ending.code if isinstance(ending.code, int) else 1
+        atexit._run_exitfuncs()
+        with contextlib.suppress(OSError, ValueError):
+            _flush()
+        os._exit(status)
 
 
 def run(arguments: Sequence[str]) -> int:
