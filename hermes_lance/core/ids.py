@@ -27,6 +27,11 @@ def source_id(root_key: str, raw_relative: bytes) -> str:
     ]
 
 
+def source_hash(source: str) -> int:
+    """The first eight bytes of a source id as a number: what masks and look-ups compare."""
+    return int(source[:16], 16)
+
+
 def chunk_id(source: str, sha_of_text: str, ordinal_among_equals: int) -> str:
     """The id of a passage: its file, its text, and which of several equal texts of the file it is."""
     return hashlib.sha256(f"chunk\0{source}\0{sha_of_text}\0{ordinal_among_equals}".encode()).hexdigest()[:SHORT_HEX]

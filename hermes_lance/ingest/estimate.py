@@ -70,10 +70,10 @@ def estimate(
 ) -> Estimate:
     """The estimate for a build of these roots. Reads folders, and only those files that may have moved."""
     base = manifests.current_or_none(dataset)
-    known = FilesState(dataset / manifests.SIDE, base.files if base else None).all()
+    state = FilesState(dataset / manifests.SIDE, base.files if base else None)
     settings = settings_from(config, frozenset(f".{suffix}" for suffix in BINARY_SUFFIXES))
     walk = Walk(roots, settings)
-    plan = Planner(known, signature_of, max_bytes=settings.max_bytes, full=full).plan(walk, walk.reports)
+    plan = Planner(state, signature_of, max_bytes=settings.max_bytes, full=full).plan(walk)
     report = IndexReport()
     Tally(report).plan(plan)
     result = Estimate(files=report.files, embedder=config.embedder, warnings=report.warnings, problems=report.problems)
@@ -86,7 +86,7 @@ def estimate(
             result.bytes_to_read += item.file.size
             folders[_folder(item.file)].append(item.file.size)
             text_bytes += item.file.size * TEXT_SHARE.get(Path(item.file.path).suffix.lower(), 1.0)
-    indexed = sum(row.size for row in known.values() if row.state == "indexed")
+    indexed = state.bytes_in("indexed")
     result.bytes_in_all = indexed + sum(item.file.size for item in plan.items if item.change == "added")
     result.largest_folders = sorted(
         (Folder(path, len(sizes), sum(sizes)) for path, sizes in folders.items()),

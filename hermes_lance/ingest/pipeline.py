@@ -98,10 +98,10 @@ class Build:
 
     def _plan(self, base: Manifest | None) -> Plan:
         walk_settings = settings_from(self.config, frozenset(f".{suffix}" for suffix in BINARY_SUFFIXES))
-        known = FilesState(self.dataset / manifests.SIDE, base.files if base else None).all()
+        state = FilesState(self.dataset / manifests.SIDE, base.files if base else None)
         walk = Walk(self.roots, walk_settings, self.only)
-        planner = Planner(known, self._signature_of, max_bytes=walk_settings.max_bytes, full=self.full)
-        plan = planner.plan(walk, walk.reports, self.only)
+        maximum = walk_settings.max_bytes
+        plan = Planner(state, self._signature_of, max_bytes=maximum, only=self.only, full=self.full).plan(walk)
         self._left_out(walk)
         return plan
 

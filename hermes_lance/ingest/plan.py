@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
-from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import Literal
 
@@ -19,10 +17,9 @@ from hermes_lance.core.ids import source_id
 from hermes_lance.core.names import raw_bytes
 from hermes_lance.core.records import KnownFile, Skipped, SourceFile
 from hermes_lance.ingest import contents
-from hermes_lance.ingest.walk import Found, RootReport
-
-RACY_NS = 2_000_000_000
-"""A file modified this close to the moment it was read may have changed again within one tick of its clock."""
+from hermes_lance.ingest.earlier import RACY_NS, Earlier
+from hermes_lance.ingest.walk import RootReport, Walk
+from hermes_lance.store.files import FilesState, nanoseconds
 
 Change = Literal["unchanged", "touched", "moved", "added", "changed", "outdated", "retry", "left_out"]
 TO_READ: frozenset[Change] = frozenset({"added", "changed", "outdated", "retry"})
@@ -77,40 +74,40 @@ class Planner:
 
     def __init__(
         self,
-        known: Mapping[str, KnownFile],
+        state: FilesState,
         signature_of: Callable[[str | None], str],
         *,
         max_bytes: int,
+        only: Mapping[str, Sequence[str]] | None = None,
         full: bool = False,
         now_ns: int | None = None,
     ) -> None:
-        """`full` reads every file again; `max_bytes` ends hashing; `now_ns` is for tests."""
-        self.known = known
+        """`only` as for the walk; `full` reads every file again; `max_bytes` ends hashing; `now_ns` is for tests."""
         self.signature_of = signature_of
         self.max_bytes = max_bytes
+        self.only = only
         self.full = full
         self.now_ns = time.time_ns() if now_ns is None else now_ns
+        self.known = Earlier(state, signature_of, now_ns=self.now_ns, only=only, full=full)
 
-    def plan(
-        self,
-        found: Iterable[Found],
-        reports: Mapping[str, RootReport],
-        only: Mapping[str, Sequence[str]] | None = None,
-    ) -> Plan:
-        """The plan for all that a walk found. `reports` is read after `found` is used up; `only` as for the walk."""
-        plan = Plan()
+    def plan(self, walk: Walk) -> Plan:
+        """The plan for all that a walk finds: files that it saw unchanged, with the stats given to it, and the rest."""
+        plan, reports = Plan(), walk.reports
         seen: set[str] = set()
-        for each in found:
+        walk.settled = self.known.settled
+        for each in walk:
             file, skipped = each if isinstance(each, tuple) else (each, None)
             key = source_id(file.root.key, raw_bytes(file.path, file.raw_path))
             seen.add(key)
+            self.known.meet(file)
             known = self.known.get(key)
             item = self._left_out(file, key, known, skipped) if skipped else self._compared(file, key, known)
             if item is None:
                 plan.unchanged += 1
             else:
                 plan.items.append(item)
-        vanished = self._vanished(plan, seen, reports, only)
+        plan.unchanged += sum(report.settled for report in reports.values())
+        vanished = self._vanished(plan, seen, reports)
         self._moved(plan, vanished)
         plan.warnings.extend(warning for report in reports.values() for warning in report.warnings)
         return plan
@@ -165,36 +162,27 @@ class Planner:
     def _racy(self, file: SourceFile, known: KnownFile) -> bool:
         if self.now_ns - file.mtime_ns < RACY_NS:
             return True
-        read_ns = _nanoseconds(known.indexed_at)
+        read_ns = nanoseconds(known.indexed_at)
         return read_ns is not None and read_ns - file.mtime_ns < RACY_NS
 
-    def _vanished(
-        self,
-        plan: Plan,
-        seen: set[str],
-        reports: Mapping[str, RootReport],
-        only: Mapping[str, Sequence[str]] | None,
-    ) -> list[KnownFile]:
+    def _vanished(self, plan: Plan, seen: set[str], reports: Mapping[str, RootReport]) -> list[KnownFile]:
         """Rows of files that are gone for certain; rows about which nothing is known go to `plan.unseen`."""
         absent: dict[str, list[KnownFile]] = defaultdict(list)
-        present: set[str] = set()
-        for key, row in self.known.items():
-            if key in seen:
-                present.add(row.root)
-            elif _concerned(row, only):
-                absent[row.root].append(row)
+        rows, present = self.known.absent(seen)
+        for row in rows:
+            absent[row.root].append(row)
         gone: list[KnownFile] = []
-        for root_key, rows in sorted(absent.items()):
+        for root_key, missing in sorted(absent.items()):
             report = reports.get(root_key)
             if report is None:  # no longer a root
-                gone.extend(rows)
+                gone.extend(missing)
                 continue
-            if only is None and root_key not in present and _unmounted(report, rows):
+            if self.only is None and root_key not in present and _unmounted(report, missing):
                 report.unread.append("")
                 report.warnings.append(f"root {root_key}: empty, and on another device than before; its files are kept")
-            for row in rows:
+            for row in missing:
                 (gone if report.listed(row.path) else plan.unseen).append(row)
-        return sorted(gone, key=lambda row: (row.root, row.path, row.id))
+        return gone
 
     def _moved(self, plan: Plan, vanished: list[KnownFile]) -> None:
         """Pair added files with vanished rows of the same bytes and suffix; what stays unpaired is removed."""
@@ -247,14 +235,6 @@ def _same_stat(file: SourceFile, known: KnownFile) -> bool:
     )
 
 
-def _concerned(row: KnownFile, only: Mapping[str, Sequence[str]] | None) -> bool:
-    if only is None:
-        return True
-    targets = [target.strip("/") for target in only.get(row.root, ())]
-    path = row.path.rstrip("/")
-    return any(not target or path == target or path.startswith(f"{target}/") for target in targets)
-
-
 def _unmounted(report: RootReport, rows: Sequence[KnownFile]) -> bool:
     """An empty folder where every known file was on another device: a disk that is not there, not an empty one."""
     return report.files == 0 and not report.unread and all(row.dev not in (0, report.dev) for row in rows)
@@ -262,9 +242,3 @@ def _unmounted(report: RootReport, rows: Sequence[KnownFile]) -> bool:
 
 def _suffix(path: str) -> str:
     return PurePosixPath(path).suffix.lower()
-
-
-@lru_cache(maxsize=64)
-def _nanoseconds(moment: str | None) -> int | None:
-    """ISO 8601 to Unix nanoseconds; none when there is no moment."""
-    return None if moment is None else int(datetime.fromisoformat(moment).timestamp() * 1e9)

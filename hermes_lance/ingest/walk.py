@@ -16,15 +16,16 @@ from hermes_lance.core.config import Config
 from hermes_lance.core.names import printable
 from hermes_lance.core.records import Root, Skipped, SourceFile
 from hermes_lance.ingest import ignore
-from hermes_lance.ingest.contents import opened, reason, too_large
+from hermes_lance.ingest.asked import asked_for, asked_names
+from hermes_lance.ingest.contents import reason, too_large
 from hermes_lance.ingest.links import link_verdict
+from hermes_lance.ingest.quick import Entry, Names, Stat, unsettled
+from hermes_lance.ingest.rule_files import begins, rules_in
 
 Found = SourceFile | tuple[SourceFile, Skipped]
 
 LEFT_OUT_CAP = 10_000
 """Where counting the files below a shallow root stops."""
-RULE_FILE_BYTES = 1 << 20
-"""A rule file longer than this is not read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +65,8 @@ class RootReport:
     missing: bool = False
     dev: int = 0
     files: int = 0
+    settled: int = 0
+    """Files among these that were not yielded, since they are as they were."""
     left_out: int = 0
     """Files in sub-folders of a shallow root, counted up to `LEFT_OUT_CAP`."""
     unread: list[str] = field(default_factory=list)
@@ -83,12 +86,21 @@ class RootReport:
 class _Frame:
     """One folder that is being walked."""
 
-    entries: Iterator[tuple[str, os.DirEntry[str]]]
+    listed: list[Entry]
     names: frozenset[str]
     prefix: str
-    scope: ignore.Scope
+    looks: Names
     wanted: bool
     """False in a folder whose own files belong to another, shallow root."""
+    entries: Iterator[Entry] = field(default_factory=lambda: iter(()))
+    """Those still to be walked, sorted by path."""
+    partly: bool = False
+    """True when not everything in the folder was asked for."""
+
+    @property
+    def scope(self) -> ignore.Scope:
+        """The rules in force."""
+        return self.looks.scope
 
 
 class Walk:
@@ -102,6 +114,8 @@ class Walk:
         self.settings = settings
         self.only = only
         self.reports = {root.key: RootReport(root) for root in roots}
+        self.settled: dict[str, dict[str, Stat]] = {}
+        """Root key and path to the stat of files that are not yielded as long as it is the same; those go from here."""
         self._refused = settings.binary_suffixes | settings.exclude_suffixes
         self._max_bytes = settings.max_bytes
         self._targets: dict[tuple[str, str], _Frame | None] = {}
@@ -122,7 +136,7 @@ class Walk:
         top = os.fspath(root.path)
         try:
             report.dev = os.stat(top).st_dev
-            first = self._frame(root, report, top, "", ignore.Scope(), False)
+            first = self._frame(root, report, top, "", Names(ignore.Scope(), self._refused), False)
         except OSError as error:
             report.missing = isinstance(error, FileNotFoundError | NotADirectoryError)
             report.unread.append("")
@@ -131,12 +145,12 @@ class Walk:
             return
         assert not isinstance(first, Skipped)
         targets = None if self.only is None else [path.strip("/") for path in self.only[root.key]]
-        stack = [first]
+        stack = [self._entered(root, report, first, targets)]
         while stack:
             frame = stack[-1]
             for key, entry in frame.entries:
                 path = frame.prefix + entry.name
-                if targets is not None and not _asked_for(path, key[-1] == "/", targets):
+                if frame.partly and not asked_for(path, key[-1] == "/", targets or ()):
                     continue
                 if key[-1] != "/":
                     if frame.wanted:
@@ -149,7 +163,7 @@ class Walk:
                 else:
                     inner = self._folder(root, report, frame, path, entry.path)
                     if isinstance(inner, _Frame):
-                        stack.append(inner)
+                        stack.append(self._entered(root, report, inner, targets))
                         break
                     if inner is not None:
                         if inner.failed:
@@ -158,23 +172,31 @@ class Walk:
             else:
                 stack.pop()
 
+    def _entered(self, root: Root, report: RootReport, frame: _Frame, targets: Sequence[str] | None) -> _Frame:
+        """The folder, ready to be walked: without what nobody asked for, and without its settled files."""
+        entries = frame.listed
+        if targets is not None:
+            names = asked_names(frame.prefix, targets)
+            frame.partly = names is not None
+            if names is not None:
+                entries = [one for one in entries if printable(one[1].name)[0] in names]
+        settled = self.settled.get(root.key)
+        if settled and frame.wanted:
+            before = len(settled)
+            entries = unsettled(entries, frame.prefix, frame.looks, settled, self._max_bytes)
+            report.settled += before - len(settled)
+            report.files += before - len(settled)
+        frame.entries = iter(sorted(entries, key=itemgetter(0)))
+        return frame
+
     def _plain_file(self, root: Root, frame: _Frame, path: str, entry: os.DirEntry[str]) -> SourceFile | None:
         """The row of an entry about which nothing is special; none when `_file` must have a closer look.
 
         Nearly all files pass here, so this is written for speed: it decides nothing that `_file` would not.
         """
-        name = entry.name
-        scope = frame.scope
-        dot = name.rfind(".")
-        suffix = name[dot:].lower() if dot >= 0 else ""
         if (
-            scope.hard
-            or name[0] in scope.first
-            or name[-1] in scope.last
-            or name in scope.names
-            or suffix in scope.suffixes
-            or suffix in self._refused
-            or name[0] == "."
+            frame.scope.hard
+            or not frame.looks.plain(entry.name)
             or not path.isascii()
             or not entry.is_file(follow_symlinks=False)
         ):
@@ -189,25 +211,29 @@ class Walk:
         return SourceFile(root, path, entry.path, size, found.st_mtime_ns, found.st_ino, found.st_dev)
 
     def _frame(
-        self, root: Root, report: RootReport, location: str, prefix: str, scope: ignore.Scope, kept: bool
+        self, root: Root, report: RootReport, location: str, prefix: str, looks: Names, kept: bool
     ) -> _Frame | Skipped:
-        """The folder, listed and sorted by path, with the rules of its own rule files; `kept` = asked for by a rule."""
+        """The folder, listed, with the rules of its own rule files; `kept` = asked for by a rule."""
         with os.scandir(location) as listing:
             entries = [
                 (f"{entry.name}/" if entry.is_dir(follow_symlinks=False) else entry.name, entry) for entry in listing
             ]
-        entries.sort(key=itemgetter(0))
-        names = frozenset(entry.name for _, entry in entries)
+        names = frozenset([entry.name for _, entry in entries])
         if prefix and not kept:
             for marker, start in ignore.CACHE_MARKERS.items():
-                if marker in names and _begins(os.path.join(location, marker), start):
+                if marker in names and begins(os.path.join(location, marker), start):
                     return _ignored(f"{ignore.BUILT_IN_PLACE}:{marker}", "a cache or virtual environment")
         files = []
         for name in self.settings.rule_files:
             if name in names:
-                files.append(_rules(root, report, os.path.join(location, name), prefix + name))
+                rules, warnings = rules_in(os.path.join(location, name), _shown(root, prefix + name))
+                files.append(rules)
+                report.warnings.extend(warnings)
+        scope = looks.scope.inside(prefix, files)
+        if scope is not looks.scope:
+            looks = Names(scope, self._refused)
         owner = self._owners.get(location)
-        return _Frame(iter(entries), names, prefix, scope.inside(prefix, files), owner is None or owner is root)
+        return _Frame(entries, names, prefix, looks, owner is None or owner is root)
 
     def _folder(
         self, root: Root, report: RootReport, frame: _Frame, path: str, location: str
@@ -227,7 +253,7 @@ class Walk:
         if not kept and (place := ignore.build_output_place(name, frame.names)) is not None:
             return _ignored(place, "build output")
         try:
-            return self._frame(root, report, location, path + "/", frame.scope, kept)
+            return self._frame(root, report, location, path + "/", frame.looks, kept)
         except FileNotFoundError:
             return None
         except OSError as error:
@@ -304,7 +330,8 @@ class Walk:
                 location = os.path.join(root.path, path)
                 found = None if above is None else self._folder(root, silent, above, path, location)
             else:
-                found = self._frame(root, silent, os.fspath(root.path), "", ignore.Scope(), False)
+                looks = Names(ignore.Scope(), self._refused)
+                found = self._frame(root, silent, os.fspath(root.path), "", looks, False)
             self._targets[root.key, prefix] = found if isinstance(found, _Frame) else None
         return self._targets[root.key, prefix]
 
@@ -316,43 +343,13 @@ class Walk:
         total = 0
         while stack and total < cap:
             frame = stack.pop()
-            for key, inner in frame.entries:
+            for key, inner in sorted(frame.listed, key=itemgetter(0)):
                 path = frame.prefix + inner.name
                 if key[-1] != "/":
                     total += frame.wanted and isinstance(self._file(root, frame, path, inner), SourceFile)
                 elif isinstance(below := self._folder(root, silent, frame, path, inner.path), _Frame):
                     stack.append(below)
         return min(total, cap)
-
-
-def _asked_for(path: str, is_folder: bool, targets: Sequence[str]) -> bool:
-    """Whether a path is one of the targets, lies inside one, or (a folder) leads to one."""
-    shown = printable(path)[0]
-    for target in targets:
-        if not target or shown == target or shown.startswith(target + "/"):
-            return True
-        if is_folder and target.startswith(shown + "/"):
-            return True
-    return False
-
-
-def _rules(root: Root, report: RootReport, location: str, path: str) -> ignore.RuleFile:
-    """The rules of one rule file; none, and a warning in the report, when it cannot be used."""
-    shown = _shown(root, path)
-    try:
-        descriptor = opened(location)
-        with os.fdopen(descriptor, "rb") as file:
-            data = file.read(RULE_FILE_BYTES + 1)
-    except OSError as error:
-        report.warnings.append(f"{shown}: {reason(error)}; its rules are not applied")
-        return ignore.RuleFile(())
-    if len(data) > RULE_FILE_BYTES:
-        report.warnings.append(f"{shown}: longer than {RULE_FILE_BYTES >> 20} MiB; its rules are not applied")
-        return ignore.RuleFile(())
-    lines, warning = ignore.lines_of(data, shown)
-    rules = ignore.RuleFile(lines)
-    report.warnings.extend([warning] if warning else rules.warnings)
-    return rules
 
 
 def _row(root: Root, path: str, found: os.stat_result, location: str) -> SourceFile:
@@ -382,15 +379,6 @@ def _ignored(place: str, why: str) -> Skipped:
     elif ignore.GITIGNORE in place.rpartition("/")[2]:
         remedy = "knowledgebase.indexing.respect_gitignore"
     return Skipped("ignored", why, rule=place, remedy=remedy)
-
-
-def _begins(location: str, start: bytes) -> bool:
-    try:
-        with os.fdopen(opened(location), "rb") as file:
-            return file.read(len(start)) == start
-    except OSError:
-        # Unreadable, so it proves nothing: the folder is walked like any other.
-        return False
 
 
 def _kind(mode: int) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import os
+import random
+import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -12,13 +14,15 @@ from pathlib import Path
 
 import pytest
 
+from hermes_lance.core.errors import DatasetDamaged
 from hermes_lance.core.ids import source_id
 from hermes_lance.core.names import raw_bytes
 from hermes_lance.core.records import KnownFile, Root, Skipped, SourceFile
 from hermes_lance.core.schema import load
-from hermes_lance.ingest import contents
+from hermes_lance.ingest import contents, earlier
 from hermes_lance.ingest.plan import Plan, Planned, Planner, reason_of, state_of
 from hermes_lance.ingest.walk import Walk, WalkSettings
+from hermes_lance.store.files import FilesState, write_files
 
 OLD = 1_700_000_000
 LATER_NS = (OLD + 3600) * 10**9
@@ -39,8 +43,9 @@ def root_at(top: Path, key: str = "workspace") -> Root:
 class Store:
     """What a pipeline would remember: every planned item is carried out at once."""
 
-    def __init__(self, top: Path) -> None:
+    def __init__(self, top: Path, state: Path) -> None:
         self.roots = [root_at(top)]
+        self._state = state
         self.rows: dict[str, KnownFile] = {}
         self.signature = "v1"
         self.settings = WalkSettings()
@@ -51,11 +56,14 @@ class Store:
         now_ns: int = LATER_NS,
         full: bool = False,
     ) -> Plan:
+        self._state.unlink(missing_ok=True)
         walk = Walk(self.roots, self.settings, only)
-        planner = Planner(
-            self.rows, lambda media_type: f"{media_type}:{self.signature}", max_bytes=1 << 20, now_ns=now_ns, full=full
-        )
-        return planner.plan(walk, walk.reports, only)
+        self.reports = walk.reports
+        return Planner(
+            FilesState(self._state.parent, write_files(self._state, self.rows.values())),
+            lambda media_type: f"{media_type}:{self.signature}",
+            max_bytes=1 << 20, only=only, now_ns=now_ns, full=full,
+        ).plan(walk)  # fmt: skip
 
     def build(self, only: dict[str, Sequence[str]] | None = None, now_ns: int = LATER_NS) -> dict[str, str]:
         """Carry out a plan; path to change, with `removed` for rows that go."""
@@ -89,8 +97,8 @@ class Store:
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Store:
-    return Store(tmp_path)
+def store(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Store:
+    return Store(tmp_path, tmp_path_factory.mktemp("state") / "one.files")
 
 
 def test_a_known_file_has_exactly_the_columns_of_the_sources_table() -> None:
@@ -309,7 +317,9 @@ def test_a_dropped_file_stays_away_until_its_bytes_change(store: Store, tmp_path
     assert store.plan().items[0].change == "changed"
 
 
-def test_any_history_ends_in_the_rows_of_a_clean_build(store: Store, tmp_path: Path) -> None:
+def test_any_history_ends_in_the_rows_of_a_clean_build(
+    store: Store, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     put(tmp_path, "a.md", "1")
     put(tmp_path, "sub/b.md", "22")
     store.build()
@@ -321,7 +331,7 @@ def test_any_history_ends_in_the_rows_of_a_clean_build(store: Store, tmp_path: P
     store.build()
     (tmp_path / "it's a" / "don't.md").unlink()
     store.build()
-    clean = Store(tmp_path)
+    clean = Store(tmp_path, tmp_path_factory.mktemp("clean") / "one.files")
     clean.build()
     assert store.rows == clean.rows
 
@@ -423,3 +433,107 @@ def test_walking_and_planning_load_no_heavy_package() -> None:
         f"print([name for name in {heavy!r} if name in sys.modules])"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+# -- settled files --------------------------------------------------------------------------------------------------
+
+
+def some_name(dice: random.Random) -> str:
+    folder = dice.choice(["", "", "sub/", "sub/deep/", "build/", "sub-/", ".dot/"])
+    name = dice.choice(
+        ["a.md", "b.md", "a~", "ä.txt", "\udce4.txt", "c.bin", "CACHEDIR.TAG", ".gitignore", "p.json", "x"]
+    )
+    return folder + name
+
+
+def disturb(dice: random.Random, top: Path) -> None:
+    file = top / some_name(dice)
+    other = top / some_name(dice)
+    try:
+        match dice.randrange(8):
+            case 0 | 1 | 2:
+                file.parent.mkdir(parents=True, exist_ok=True)
+                lines = (
+                    ["text", "other", "*.md", "!a.md", "sub/", "[ab]*", ""]
+                    if file.name == ".gitignore"
+                    else ["1", "22", ""]
+                )
+                file.write_text(dice.choice(lines))
+                moment = dice.choice([OLD, OLD + 1, OLD + 3599.5, OLD - 50])
+                os.utime(file, (moment, moment))
+            case 3:
+                file.unlink()
+            case 4:
+                file.rename(other)
+            case 5:
+                os.utime(file, (OLD + 2, OLD + 2))
+            case 6:
+                file.symlink_to(other)
+            case 7:
+                shutil.rmtree(file.parent) if file.parent != top else None
+    except OSError:
+        pass  # not every dice names a file that is there: then nothing is disturbed
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_settled_files_change_nothing_but_the_time_it_takes(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    dice = random.Random(seed)
+    store.settings = WalkSettings(binary_suffixes=frozenset({".bin"}), max_bytes=20)
+    if dice.random() < 0.3:
+        store.roots.append(root_at(tmp_path / "sub", "inner"))
+    for _ in range(25):
+        for _ in range(dice.choice([0, 1, 1, 5])):
+            disturb(dice, tmp_path)
+        store.signature = dice.choice(["v1"] * 9 + ["v2"])
+        only = (
+            {"workspace": [dice.choice(["", "sub", "sub/a.md", "a.md", "sub/deep"])]} if dice.random() < 0.3 else None
+        )
+        now = LATER_NS + dice.choice([0, 10**9])
+        full = dice.random() < 0.1
+        quick = store.plan(only, now, full)
+        quick_reports = store.reports
+        with monkeypatch.context() as patch:
+            patch.setattr(earlier, "_settles", lambda kind, signature_of: False)
+            assert store.plan(only, now, full) == quick
+        assert {key: replace(one, settled=0) for key, one in quick_reports.items()} == store.reports
+        store.build(only, now)
+
+
+def test_a_settled_file_is_neither_read_nor_listed(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(30):
+        put(tmp_path, f"sub/{number}.md", str(number))
+    store.build()
+    put(tmp_path, "sub/7.md", "longer")
+    read: list[int] = []
+    record = FilesState.record
+    monkeypatch.setattr(FilesState, "record", lambda self, at: read.append(at) or record(self, at))
+    plan = store.plan()
+    assert (plan.unchanged, [item.file.path for item in plan.items], len(read)) == (29, ["sub/7.md"], 1)
+    assert store.reports["workspace"].settled == 29
+
+
+def test_a_run_for_some_files_looks_at_no_other(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for path in ("a.md", "sub/b.md", "sub/deep/c.md", "sub.md", "sub-/d.md"):
+        put(tmp_path, path, path)
+    store.build()
+    listed: list[str] = []
+    scandir = os.scandir
+    monkeypatch.setattr(os, "scandir", lambda place: listed.append(str(place)) or scandir(place))
+    (tmp_path / "sub" / "b.md").unlink()
+    plan = store.plan({"workspace": ["sub/b.md"]})
+    assert [row.path for row in plan.removed] == ["sub/b.md"] and plan.items == [] and plan.unchanged == 0
+    assert [os.path.relpath(place, tmp_path) for place in listed] == [".", "sub"]
+
+
+def test_a_record_that_is_missing_is_damage_and_no_deletion(store: Store, tmp_path: Path) -> None:
+    put(tmp_path, "a.md")
+    store.build()
+    key, row = next(iter(store.rows.items()))
+    store.rows = {key: replace(row, id="0" * 32)}
+    (tmp_path / "a.md").unlink()
+    with pytest.raises(DatasetDamaged, match=r"there is no record of a\.md"):
+        store.plan()
