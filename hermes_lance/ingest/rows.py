@@ -10,7 +10,7 @@ from hermes_lance.core import ids
 from hermes_lance.core.config import ChunkingConfig
 from hermes_lance.core.records import ChunkRow, Document, Piece
 from hermes_lance.models import embed_text
-from hermes_lance.parse.tokens import estimate
+from hermes_lance.parse.tokens import TokenRuler, estimate, ruler_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +39,7 @@ def chunk_rows(
     octets = _Bytes(text) if document.verbatim else None
     equals: dict[str, int] = {}
     made: dict[int, str] = {}
+    ruler = ruler_of(text)
     rows: list[ChunkRow] = []
     for number, piece in enumerate(pieces):
         body = text[piece.start : piece.end]
@@ -48,7 +49,7 @@ def chunk_rows(
         ordinal = equals.get(sha, 0)
         equals[sha] = ordinal + 1
         made[number] = row_id = ids.chunk_id(origin.source_id, sha, ordinal)
-        strings = strings_to_embed(piece.trail, body, chunking)
+        keys, embedded = _embedded(piece, body, sha, ruler, chunking)
         first_line, last_line = lines.span(piece.start, piece.end) if lines else (None, None)
         first_byte, last_byte = octets.span(piece.start, piece.end) if octets else (None, None)
         first_page, last_page = _pages(document.page_starts, piece)
@@ -64,7 +65,7 @@ def chunk_rows(
                 media_type=document.media_type,
                 lang=document.lang,
                 text=body,
-                embed_keys=tuple(ids.text_sha(string) for string in strings),
+                embed_keys=keys,
                 ordinal=len(rows),
                 parent_id=made.get(piece.parent) if piece.parent is not None else None,
                 char_start=piece.start,
@@ -78,12 +79,35 @@ def chunk_rows(
                 locator=piece.locator,
                 chunker=chunker,
                 parser=document.parser,
-                embedded_tokens=round(sum(min(estimate(string), chunking.window_tokens) for string in strings)),
+                embedded_tokens=embedded,
                 flags=(),
                 run=origin.run,
             )
         )
     return rows
+
+
+def _embedded(
+    piece: Piece, body: str, sha: str, ruler: TokenRuler, chunking: ChunkingConfig
+) -> tuple[tuple[str, ...], int]:
+    """Keys of `strings_to_embed` and the tokens that the embedder will read, with nothing hashed or counted twice."""
+    begin, window = piece.start, chunking.window_tokens
+    head, parts, whole = embed_text.layout(
+        body,
+        piece.trail,
+        window_tokens=window,
+        most=chunking.vectors_per_chunk,
+        tokens=estimate,
+        measure=lambda start, end: ruler.estimate(begin + start, begin + end),
+    )
+    if len(parts) == 1 and not head:
+        return (sha,), round(min(whole, window))
+    keys = tuple([ids.text_sha(head + body[start:end]) for start, end in parts])
+    if head:
+        sizes = [ruler.estimate_after(head, begin + start, begin + end) for start, end in parts]
+    else:
+        sizes = [ruler.estimate(begin + start, begin + end) for start, end in parts]
+    return keys, round(sum([min(size, window) for size in sizes]))
 
 
 def _pages(starts: Sequence[int], piece: Piece) -> tuple[int | None, int | None]:

@@ -9,14 +9,23 @@ Devanagari, which is on the safe side. A run without letters, such as base64, is
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Iterable
+from functools import lru_cache
 from itertools import accumulate
+from operator import add
+from typing import Any
 
 _BLOCK_CHARS = 512
+_BULK_CHARS = 4_096
+"""From this many characters on counting with numpy is worth its calls."""
 
-# One letter for each class of byte; continuation bytes vanish, so that a character of any width counts once.
+# One byte for each character: its class. Continuation bytes vanish, so that a character of any width counts once.
 _CONTINUATION = bytes(range(0x80, 0xC0))
-_LETTER, _DIGIT, _MARK, _BLANK = b"a"[0], b"0"[0], b"."[0], b" "[0]
-_LATIN, _ALPHABET, _INDIC, _SYMBOL, _HAN, _HANGUL, _EMOJI = b"lmipche"
+_LETTER, _DIGIT, _MARK, _BLANK, _LATIN, _ALPHABET, _INDIC, _SYMBOL, _HAN, _HANGUL, _EMOJI = range(11)
+_PLAIN_CLASSES = bytes((_LETTER, _DIGIT, _MARK, _BLANK))
+_PADDING = bytes((_EMOJI,))
+_WORD_BITS = 64
+_WORD_STARTS = bytes((_BLANK, _LETTER)), bytes((_MARK, _LETTER))
 
 
 def _byte_class(value: int) -> int:
@@ -32,42 +41,152 @@ def _byte_class(value: int) -> int:
 _CLASSES = bytes(_byte_class(value) for value in range(256))
 
 
+_Counts = tuple[int, int, int, int, int]
+"""Of a stretch: length, blanks, digits, marks, and letters that follow a blank or a mark inside the stretch."""
+
+
+def _plain(length: Any, blanks: Any, digits: Any, marks: Any, words: Any) -> Any:
+    """Tokens of ASCII text with these counts: numbers, or arrays of them."""
+    return 0.36 * words + 0.146 * (length - blanks - digits - marks) + 0.45 * digits + 1.23 * marks
+
+
+def _coded(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass").translate(_CLASSES, _CONTINUATION)
+
+
+def _counted(coded: bytes, start: int, end: int) -> _Counts:
+    count = coded.count
+    words = count(_WORD_STARTS[0], start, end) + count(_WORD_STARTS[1], start, end)
+    return end - start, count(_BLANK, start, end), count(_DIGIT, start, end), count(_MARK, start, end), words
+
+
+def _with_foreign(plain: float, coded: bytes) -> float:
+    """`plain`, in which the characters beyond ASCII were taken as letters, with their true weights."""
+    foreign = coded.translate(None, _PLAIN_CLASSES)
+    count = foreign.count
+    # An accented letter stands for a language that the vocabulary cuts finer, hence its great weight.
+    extra = 5.0 * count(_LATIN) + 0.96 * count(_ALPHABET) + 0.7 * count(_INDIC) + count(_SYMBOL)
+    extra = extra + 1.01 * count(_HAN) + 2.0 * count(_HANGUL) + count(_EMOJI)
+    return plain - 0.146 * len(foreign) + extra
+
+
+@lru_cache(maxsize=256)
+def _counts_of(head: str) -> _Counts:
+    return _counted(_coded(head), 0, len(head))
+
+
 def estimate(text: str) -> float:
     """Estimated tokens of `text`; about 100 MB of ASCII or 40 MB of other text a second."""
-    coded = text.encode("utf-8", "surrogatepass").translate(_CLASSES, _CONTINUATION)
-    return _plain(coded, 0, len(coded)) if text.isascii() else _mixed(coded)
+    coded = _coded(text)
+    plain: float = _plain(*_counted(coded, 0, len(coded)))
+    return plain if text.isascii() else _with_foreign(plain, coded)
 
 
-def _plain(coded: bytes, start: int, end: int) -> float:
-    count = coded.count
-    blanks, digits, marks = count(b" ", start, end), count(b"0", start, end), count(b".", start, end)
-    words = count(b" a", start, end) + count(b".a", start, end)
-    return 0.36 * words + 0.146 * (end - start - blanks - digits - marks) + 0.45 * digits + 1.23 * marks
+class _Tallies:
+    """Running counts over a whole text, one bit a character, so that the counts of any stretch cost the same."""
+
+    def __init__(self, coded: bytes) -> None:
+        import numpy as np
+
+        self.length = len(coded)
+        # Whole blocks, and always some room behind the last character, so that the end is a place like any other.
+        size = (self.length // _BLOCK_CHARS + 1) * _BLOCK_CHARS
+        classes = np.frombuffer(coded.ljust(size, _PADDING), dtype=np.uint8)
+        found = np.empty((4, size), dtype=np.bool_)
+        blanks, digits, marks, words = found
+        np.equal(classes, _BLANK, out=blanks)
+        np.equal(classes, _DIGIT, out=digits)
+        np.equal(classes, _MARK, out=marks)
+        words[0] = False
+        np.logical_and(classes[1:] == _LETTER, (blanks | marks)[:-1], out=words[1:])
+        self._bits = np.packbits(found, axis=1, bitorder="little").view("<u8")
+        self._sums = np.zeros((4, size // _WORD_BITS + 1), dtype=np.int64)
+        np.bitwise_count(self._bits).cumsum(axis=1, out=self._sums[:, 1:])
+        rows: Any = zip(self._bits, self._sums, strict=True)
+        self._rows = [(memoryview(bits), memoryview(sums)) for bits, sums in rows]
+
+    def counts(self, start: int, end: int) -> _Counts:
+        """Of the characters from `start` to `end`, which must not be the same."""
+        first, last = start // _WORD_BITS, end // _WORD_BITS
+        before = (1 << start % _WORD_BITS) - 1
+        after = (1 << end % _WORD_BITS) - 1
+        blanks, digits, marks, words = [
+            sums[last] - sums[first] + (bits[last] & after).bit_count() - (bits[first] & before).bit_count()
+            for bits, sums in self._rows
+        ]
+        # Where the stretch begins with the first letter of a word, what that follows is outside.
+        words -= self._rows[3][0][first] >> start % _WORD_BITS & 1
+        return end - start, blanks, digits, marks, words
+
+    def block_tokens(self) -> Any:
+        """Estimated tokens of each block of characters, everything beyond ASCII taken as letters."""
+        import numpy as np
+
+        step = _BLOCK_CHARS // _WORD_BITS
+        each = self._sums[:, step::step] - self._sums[:, :-1:step]
+        each[3] -= (self._bits[3, ::step] & np.uint64(1)).view(np.int64)
+        lengths = np.full(each.shape[1], _BLOCK_CHARS)
+        lengths[-1] = self.length % _BLOCK_CHARS
+        tokens = _plain(lengths, *each)
+        return tokens if lengths[-1] else tokens[:-1]
 
 
-def _mixed(coded: bytes) -> float:
-    count = coded.count
-    latin, alphabet, indic = count(b"l"), count(b"m"), count(b"i")
-    symbols, han, hangul, emoji = count(b"p"), count(b"c"), count(b"h"), count(b"e")
-    # An accented letter stands for a language that the vocabulary cuts finer, hence its great weight.
-    extra = 5.0 * latin + 0.96 * alphabet + 0.7 * indic + symbols + 1.01 * han + 2.0 * hangul + emoji
-    foreign = latin + alphabet + indic + symbols + han + hangul + emoji
-    return _plain(coded, 0, len(coded)) - 0.146 * foreign + extra
+def ruler_of(text: str) -> TokenRuler:
+    """The ruler of a text; the last one made is kept, because a chunker and the rows of its pieces both need it."""
+    global _latest
+    ruler = _latest
+    if ruler is None or ruler.text is not text:
+        ruler = _latest = TokenRuler(text)
+    return ruler
 
 
 class TokenRuler:
-    """Distances in estimated tokens along one text; made once, then every question is a bisection."""
+    """Distances in estimated tokens along one text; made once, then every question is a bisection or a difference."""
 
     def __init__(self, text: str) -> None:
+        self.text = text
         self._length = len(text)
-        starts = range(0, len(text), _BLOCK_CHARS)
-        if text.isascii():
-            coded = text.encode("ascii").translate(_CLASSES)
-            each = (_plain(coded, start, min(start + _BLOCK_CHARS, len(coded))) for start in starts)
-        else:
-            each = (estimate(text[start : start + _BLOCK_CHARS]) for start in starts)
+        self._ascii = text.isascii()
+        self._coded = _coded(text)
+        self._tallies = _Tallies(self._coded) if self._length >= _BULK_CHARS else None
         # A hair above zero for every block, so that the sums rise and a block of blanks can be bisected.
-        self._sums = list(accumulate((tokens + 1e-6 for tokens in each), initial=0.0))
+        self._sums = list(accumulate((tokens + 1e-6 for tokens in self._blocks()), initial=0.0))
+
+    def _blocks(self) -> Iterable[float]:
+        starts = range(0, self._length, _BLOCK_CHARS)
+        if self._tallies is None:
+            return (self.estimate(start, min(start + _BLOCK_CHARS, self._length)) for start in starts)
+        each: list[float] = self._tallies.block_tokens().tolist()
+        if self._ascii:
+            return each
+        return (self._true(tokens, start, start + _BLOCK_CHARS) for tokens, start in zip(each, starts, strict=True))
+
+    def _true(self, plain: float, start: int, end: int) -> float:
+        return plain if self._is_ascii(start, end) else _with_foreign(plain, self._coded[start:end])
+
+    def _is_ascii(self, start: int, end: int) -> bool:
+        return self._ascii or self.text[start:end].isascii()
+
+    def _counts(self, start: int, end: int) -> _Counts:
+        if self._tallies is None or start >= end:
+            return _counted(self._coded, start, end)
+        return self._tallies.counts(start, end)
+
+    def estimate(self, start: int, end: int) -> float:
+        """Exactly `estimate(text[start:end])`, mostly without counting again."""
+        return self._true(_plain(*self._counts(start, end)), start, end)
+
+    def estimate_after(self, head: str, start: int, end: int) -> float:
+        """Exactly `estimate(head + text[start:end])` for a `head` that ends with a blank."""
+        if not head.isascii() or not self._is_ascii(start, end):
+            return estimate(head + self.text[start:end])
+        above = _counts_of(head)
+        here = self._counts(start, end)
+        length, blanks, digits, marks, words = map(add, above, here)
+        if start < end and self._coded[start] == _LETTER:
+            words += 1
+        tokens: float = _plain(length, blanks, digits, marks, words)
+        return tokens
 
     def _at(self, position: int) -> float:
         block, inside = divmod(position, _BLOCK_CHARS)
@@ -96,3 +215,6 @@ class TokenRuler:
     def back(self, end: int, budget: float) -> int:
         """The first character offset within `budget` tokens before `end`."""
         return self._where(max(0.0, self._at(end) - budget))
+
+
+_latest: TokenRuler | None = None

@@ -13,7 +13,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 
 from hermes_lance.core.records import Document, Piece
-from hermes_lance.parse.tokens import TokenRuler
+from hermes_lance.parse.tokens import ruler_of
 
 Span = tuple[int, int]
 
@@ -29,7 +29,7 @@ class Cutter:
 
     def __init__(self, text: str, target: int, overlap: int) -> None:
         self.text = text
-        self.ruler = TokenRuler(text)
+        self.ruler = ruler_of(text)
         self.target = target
         self.overlap = overlap
         self._whole: Sequence[Span] = ()
@@ -196,7 +196,7 @@ class FixedChunker:
     def pieces(self, document: Document) -> list[Piece]:
         """Windows that end at an empty line in their last tenth, else at a line end in their last twentieth."""
         text = document.text
-        ruler = TokenRuler(text)
+        ruler = ruler_of(text)
         cutter = Cutter(text, self.target_tokens, self.overlap_tokens)
         spans: list[Span] = []
         position = done = 0

@@ -39,3 +39,21 @@ def test_reach_stays_in_the_budget_and_moves_on(text, budget):
     assert end == 1 or ruler.tokens(0, end) <= budget + 1e-6
     back = ruler.back(len(text), budget)
     assert ruler.tokens(back, len(text)) <= budget + 6  # one letter of the heaviest kind
+
+
+@given(st.text(max_size=60), st.integers(0, 200), st.sampled_from(["Guide > Set up\n\n", "Größe\n\n"]), st.data())
+def test_the_ruler_knows_the_estimate_of_any_stretch_exactly(text, times, head, data):
+    text *= times
+    ruler = TokenRuler(text)
+    start = data.draw(st.integers(0, len(text)))
+    end = data.draw(st.integers(start, len(text)))
+    assert ruler.estimate(start, end) == estimate(text[start:end])
+    assert ruler.estimate_after(head, start, end) == estimate(head + text[start:end])
+
+
+@pytest.mark.parametrize("length", [4095, 4096, 4097, 4607, 4608, 4609])
+def test_a_long_text_is_measured_by_the_same_blocks_as_a_short_one(length):
+    text = ("word 12, a.b\n" * 400)[:length]
+    ruler = TokenRuler(text)
+    whole = sum(estimate(text[at : at + 512]) + 1e-6 for at in range(0, length, 512))
+    assert ruler.tokens(0, length) == pytest.approx(whole, abs=1e-9)
