@@ -22,6 +22,7 @@ PARTS = (
     "tantivy", "older generations", "other",
 )  # fmt: skip
 FLOAT16 = 2
+PINNED = "pinned"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +68,13 @@ def measure(dataset: Path) -> Size:
     parts: Counter[str] = Counter(dict.fromkeys(PARTS, 0))
     total = pinned = 0
     seen: set[int] = set()
-    # The current Tantivy folder first: of files that several generations share, the older ones have the links.
-    for file, status in sorted(_files(dataset), key=lambda found: _folder_name(current) not in found[0].parts):
+    # Of files with several names the current Tantivy folder has the first say, and a pinned copy the last.
+    for file, status in sorted(_files(dataset), key=lambda found: _rank(found[0].relative_to(dataset), current)):
         relative = file.relative_to(dataset)
         if status.st_ino in seen:
             continue
         seen.add(status.st_ino)
-        if relative.parts[0] == manifests.PINNED:
+        if relative.parts[0] == PINNED:
             pinned += status.st_size
             continue
         total += status.st_size
@@ -91,6 +92,13 @@ def _files(dataset: Path) -> Iterator[tuple[Path, os.stat_result]]:
 
 def _folder_name(current: Any) -> str:
     return str(current.lexical.get("folder", ""))
+
+
+def _rank(relative: Path, current: Any) -> int:
+    """0 for the current Tantivy folder, 2 for what is pinned, 1 for the rest."""
+    if relative.parts[0] == PINNED:
+        return 2
+    return int(_folder_name(current) not in relative.parts)
 
 
 def _split(relative: Path, file: Path, size: int, current: Any) -> dict[str, int]:

@@ -79,7 +79,23 @@ def test_bench_measures_index_and_queries(cli, home, folder):
     assert (index["files"], index["chunks"] >= 3) == (3, True)
     assert all(index[step]["cpu_seconds"] >= 0 for step in ("build", "unchanged", "one_file"))
     assert index["size_bytes"] > 0
+    assert set(index["floors"]) == {"walk_stat", "read_hash"}
     query = cli("--home", home, "bench", "query", folder, "--count", "3", "--json").json
     assert set(query["modes"]) == {"lexical", "hybrid"}
     assert all(found["cold_seconds"] > 0 and found["p50_ms"] > 0 for found in query["modes"].values())
     assert not (home / "knowledgebase").exists()
+
+
+def test_bench_index_reads_well(cli, home, folder):
+    out = cli("--home", home, "bench", "index", folder).out
+    assert [line.split("  ")[0] for line in out.splitlines() if "  " in line][1:] == [
+        "build", "unchanged", "one new file", "floor: walk + stat", "floor: read + hash",
+    ]  # fmt: skip
+    assert "3 files" in out
+
+
+def test_a_bench_shows_medians():
+    from hermes_lance.hosts.cli.bench import median
+
+    runs = [{"seconds": one, "cpu_seconds": 2 * one} for one in (0.3, 0.1, 0.9)]
+    assert median(runs) == {"seconds": 0.3, "cpu_seconds": 0.6}
