@@ -70,8 +70,8 @@ def environment() -> dict[str, str]:
 
 
 def python(*arguments: object, options: Sequence[str] = ()) -> list[str]:
-    """A command of this interpreter."""
-    return [sys.executable, *options, *map(str, arguments)]
+    """A command of this interpreter; the current folder is not looked through for modules, as for installed commands."""
+    return [sys.executable, "-P", *options, *map(str, arguments)]
 
 
 def product(*arguments: object, options: Sequence[str] = ()) -> list[str]:
