@@ -70,7 +70,7 @@ def environment() -> dict[str, str]:
 
 
 def python(*arguments: object, options: Sequence[str] = ()) -> list[str]:
-    """A command of this interpreter; the current folder is not looked through for modules, as for installed commands."""
+    """A command of this interpreter; as for installed commands, the current folder is no place for modules."""
     return [sys.executable, "-P", *options, *map(str, arguments)]
 
 
