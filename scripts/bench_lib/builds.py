@@ -27,6 +27,7 @@ class Measured:
     files: int = 0
     bytes: int = 0
     chunks: int = 0
+    edits: int = 0
     values: dict[str, list[float]] = field(default_factory=dict)
     imported: dict[str, list[str]] = field(default_factory=dict)
     sizes: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -136,6 +137,7 @@ class Bench:
             return
         home = self._ready()
         self.found.sizes.setdefault("fresh", self._size())
+        self.found.edits = self._edit_count
         told = self._ours("edits", self._edit_count, self._edit_count)
         self.found.values["edit wall"] = [told["wall"] / told["edits"]]
         # What a user does last is a command too; it may leave upkeep to its end.

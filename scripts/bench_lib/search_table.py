@@ -31,7 +31,7 @@ def rows(found: Sequence[Asked]) -> list[Row]:
     made.append(Row("warm lexical, p50 ms", medians(found, "lexical p50"), tantivy))
     made.append(Row("warm dense, p50 ms", medians(found, "dense p50"), {one: model[one] + scan[one] for one in model}))
     made.append(Row("warm hybrid, p95 by p50", medians(found, "tail"), {}, bars.SEARCH["tail"]))
-    made.append(Row("a process that only searches, MB", medians(found, "memory"), {}, bars.SEARCH["memory"]))
+    made.append(Row("searching process, MB", medians(found, "memory"), {}, bars.SEARCH["memory"]))
     for one in found:
         if one.dense:
             made += _dense(one)
@@ -40,7 +40,7 @@ def rows(found: Sequence[Asked]) -> list[Row]:
         volumes = {small: floors.get(small, 0), large: floors.get(large, 0)}
         if all(volumes.values()):
             value = growth(medians(found, "hybrid p50"), volumes, small, large)
-            made.append(Row("growth of warm hybrid (1 = as floors)", {large: value or 0}, {}, {"L": bars.GROWTH}))
+            made.append(Row("growth, hybrid (1 = as floors)", {large: value or 0}, {}, {"L": bars.GROWTH}))
     return [row for row in made if row.figures]
 
 

@@ -46,13 +46,13 @@ class Row:
 
     def cells(self, corpora: Sequence[str]) -> list[str]:
         """Name, a figure for each corpus, floor, ratio, bar, verdict."""
-        sign = ("≥ " if self.at_least else "≤ ") if self.bars else ""
+        sign = "≥" if self.at_least else "≤"
         bar = joined([self.bars.get(one) for one in corpora])
         return [
             self.name,
             *(shown(self.figures.get(one)) for one in corpora),
             joined([self.floors.get(one) for one in corpora]),
-            joined([self.ratio(one) for one in corpora], "×"),
+            joined([self.ratio(one) for one in corpora]),
             NONE if bar == NONE else f"{sign}{bar}{'×' if self.bar_on_ratio else ''}",
             verdict([self.holds(one) for one in corpora]),
         ]
@@ -78,18 +78,18 @@ def brief(value: float) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-def joined(values: Sequence[float | None], unit: str = "") -> str:
-    """`0.76 / 5.9`; one value where all are equal."""
-    texts = [NONE if value is None else brief(value) + unit for value in values]
-    if len(set(texts)) == 1:
-        return texts[0]
-    return " / ".join(texts)
+def joined(values: Sequence[float | None]) -> str:
+    """`0.76/5.9`; one value where all are equal."""
+    return _each([NONE if value is None else brief(value) for value in values])
 
 
 def verdict(holds: Sequence[bool | None]) -> str:
     """`ok` or `MISSED` for each corpus that has a bar."""
-    words = [{True: "ok", False: "MISSED", None: NONE}[one] for one in holds]
-    return words[0] if len(set(words)) == 1 else " / ".join(words)
+    return _each([{True: "ok", False: "MISSED", None: NONE}[one] for one in holds])
+
+
+def _each(texts: Sequence[str]) -> str:
+    return texts[0] if len(set(texts)) == 1 else "/".join(texts)
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> str:
