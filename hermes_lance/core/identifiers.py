@@ -10,8 +10,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from itertools import pairwise
-from typing import Any
+from itertools import accumulate
+from typing import Any, NamedTuple
 
 _UPPER = "A-ZÀ-ÖØ-Þ"
 _LOWER = "a-zß-öø-ÿ"
@@ -37,10 +37,43 @@ class Identifiers:
     """snake_case words without leading and trailing underscores: `foo_bar`."""
 
 
+class Found(NamedTuple):
+    """The names of several texts in two lists, since making two tuples a text takes longer than finding them.
+
+    The camelCase words of text `i` are `camel[camel_from[i] : camel_from[i + 1]]`, and the same for `underscored`.
+    """
+
+    camel: list[str]
+    camel_from: list[int]
+    underscored: list[str]
+    """Words with an underscore anywhere: `foo_bar`, but also `_foo`, which is no snake_case; see `compact`."""
+    underscored_from: list[int]
+
+    def of(self, text: int) -> Identifiers:
+        """The names of one of the texts."""
+        names = self.underscored[self.underscored_from[text] : self.underscored_from[text + 1]]
+        stripped = [name.strip("_") for name in names]
+        camel = self.camel[self.camel_from[text] : self.camel_from[text + 1]]
+        return Identifiers(tuple(camel), tuple(name for name in stripped if "_" in name))
+
+
+@lru_cache(maxsize=65_536)
+def compact(name: str) -> str:
+    """`foobar` for `foo_Bar`; empty where the underscores are at the ends only. Code says the same names often."""
+    stripped = name.strip("_")
+    return stripped.replace("_", "").lower() if "_" in stripped else ""
+
+
 @lru_cache(maxsize=65_536)
 def camel_parts(word: str) -> tuple[str, ...]:
     """`HTTPServerName` as `("HTTP", "Server", "Name")`; a word without an inner border is its own only part."""
     return tuple(_BORDER.split(word))
+
+
+@lru_cache(maxsize=65_536)
+def spaced_parts(word: str) -> str:
+    """`HTTP Server Name` for `HTTPServerName`."""
+    return " ".join(_BORDER.split(word))
 
 
 def find(text: str) -> Identifiers:
@@ -50,11 +83,19 @@ def find(text: str) -> Identifiers:
     return Identifiers(camel, tuple(name for name in names if "_" in name))
 
 
-def find_all(texts: Sequence[str]) -> list[Identifiers]:
+def find_all(texts: Sequence[str]) -> Found:
     """The names of each text, the same as `find` on each, by one pass over the bytes of all of them."""
-    if sum(map(len, texts)) < BULK_CHARS:
-        return [find(text) for text in texts]
-    return _find_by_bytes(texts)
+    return _find_by_bytes(texts) if sum(map(len, texts)) >= BULK_CHARS else _find_one_by_one(texts)
+
+
+def _find_one_by_one(texts: Sequence[str]) -> Found:
+    each = [find(text) for text in texts]
+    return Found(
+        [word for found in each for word in found.camel],
+        list(accumulate((len(found.camel) for found in each), initial=0)),
+        [name for found in each for name in found.snake],
+        list(accumulate((len(found.snake) for found in each), initial=0)),
+    )
 
 
 _OTHER, _UNDERSCORE, _DIGIT, _SMALL, _CAPITAL = range(5)
@@ -76,23 +117,24 @@ def _class_table() -> bytes:
     return bytes(table)
 
 
-def _find_by_bytes(texts: Sequence[str]) -> list[Identifiers]:
+def _find_by_bytes(texts: Sequence[str]) -> Found:
     import numpy as np
 
     # Two new lines before, between and after: look-behind and look-ahead then never leave the array.
-    joined = "\n\n".join(["", *texts, ""])
     # One byte a character: what is not Latin-1 becomes a question mark, which ends a word just as it should.
-    kinds = np.frombuffer(joined.encode("latin-1", "replace").translate(_class_table()), dtype=np.uint8)
+    joined = "\n\n".join(["", *texts, ""]).encode("latin-1", "replace")
+    kinds = np.frombuffer(joined.translate(_class_table()), dtype=np.uint8)
     camel = _words_around(np, _borders(np, kinds), kinds < _DIGIT)
-    snake = _words_around(np, np.flatnonzero(kinds == _UNDERSCORE), kinds == _OTHER)
-    starts = np.cumsum([2, *(len(text) + 2 for text in texts)])
-    camel_of = _by_text(joined, camel, np.searchsorted(camel[0], starts).tolist())
-    snake_of = _by_text(joined, snake, np.searchsorted(snake[0], starts).tolist())
-    found = []
-    for words, names in zip(camel_of, snake_of, strict=True):
-        stripped = [name.strip("_") for name in names]
-        found.append(Identifiers(tuple(words), tuple(name for name in stripped if "_" in name)))
-    return found
+    names = _words_around(np, np.flatnonzero(kinds == _UNDERSCORE), kinds == _OTHER)
+    starts = list(accumulate((len(text) + 2 for text in texts), initial=2))
+    # Cut from the narrow text: in a wide one every slice is searched for its widest character.
+    narrow = joined.decode("latin-1")
+    return Found(
+        _slices(narrow, *camel),
+        np.searchsorted(camel[0], starts).tolist(),
+        _slices(narrow, *names),
+        np.searchsorted(names[0], starts).tolist(),
+    )
 
 
 def _borders(np: Any, kinds: Any) -> Any:
@@ -115,7 +157,5 @@ def _words_around(np: Any, positions: Any, outside: Any) -> tuple[Any, Any]:
     return ends[at - 1] + 1, ends[at]
 
 
-def _by_text(joined: str, spans: tuple[Any, Any], bounds: list[int]) -> list[list[str]]:
-    starts, ends = spans[0].tolist(), spans[1].tolist()
-    words = [joined[start:end] for start, end in zip(starts, ends, strict=True)]
-    return [words[first:last] for first, last in pairwise(bounds)]
+def _slices(text: str, starts: Any, ends: Any) -> list[str]:
+    return [text[start:end] for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]

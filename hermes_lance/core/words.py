@@ -13,7 +13,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
-from typing import Any, TypeVar
+from operator import add
+from typing import Any, NamedTuple, TypeVar
 
 from hermes_lance.core import identifiers
 from hermes_lance.core.scripts import (
@@ -98,7 +99,7 @@ def pairs(run: str) -> list[str]:
     The last one makes every character the beginning of some token, so that one character can be looked for.
     """
     run = unicodedata.normalize("NFKC", run)
-    return [*(run[at : at + 2] for at in range(len(run) - 1)), run[-1:]]
+    return [*map(add, run, run[1:]), run[-1:]]
 
 
 def spaced_grams(word: str, size: int = 4) -> list[str]:
@@ -116,8 +117,7 @@ def spaced_grams(word: str, size: int = 4) -> list[str]:
     return [folded[at : at + size] for at in range(len(folded) - size + 1)]
 
 
-@dataclass(frozen=True, slots=True)
-class AnalysedText:
+class AnalysedText(NamedTuple):
     """What the lexical index stores for one text of a document."""
 
     words: str
@@ -192,8 +192,15 @@ class Analyser:
     def texts(self, texts: Sequence[str]) -> list[AnalysedText]:
         """Each text as the index stores it. Fast when given many at once."""
         cleaned = [clean(text) for text in texts]
-        names = identifiers.find_all(cleaned)
-        return [self._text(text, found) for text, found in zip(cleaned, names, strict=True)]
+        found = identifiers.find_all(cleaned)
+        parts = list(map(identifiers.spaced_parts, found.camel))
+        names = list(map(identifiers.compact, found.underscored))
+        ranges = zip(cleaned, pairwise(found.camel_from), pairwise(found.underscored_from), strict=True)
+        mark = self.snake_mark
+        return [
+            self._text(text, parts[first:last] + [mark + name for name in names[begin:end] if name])
+            for text, (first, last), (begin, end) in ranges
+        ]
 
     def words(self, text: str) -> list[tuple[str, str]]:
         """Surface form (folded, lower case) and stem of each word of `text`, in order."""
@@ -230,9 +237,7 @@ class Analyser:
             only_stop_words=only_stop_words and not runs,
         )
 
-    def _text(self, text: str, names: identifiers.Identifiers) -> AnalysedText:
-        added = [part for word in names.camel for part in identifiers.camel_parts(word)]
-        added += map(self._snake_token, names.snake)
+    def _text(self, text: str, added: list[str]) -> AnalysedText:
         if text.isascii():
             return AnalysedText(f"{text}\n{' '.join(added)}" if added else text, "", "")
         runs = runs_without_spaces().findall(text)
@@ -242,7 +247,7 @@ class Analyser:
         return AnalysedText(f"{text}\n{' '.join(added)}" if added else text, tokens, " ".join(self._grams(text)))
 
     def _snake_token(self, name: str) -> str:
-        return self.snake_mark + name.replace("_", "").lower()
+        return self.snake_mark + identifiers.compact(name)
 
     def _grams(self, text: str) -> list[str]:
         if text.isascii():

@@ -66,6 +66,10 @@ def slow_find(text: str) -> identifiers.Identifiers:
     return identifiers.Identifiers(tuple(camel), tuple(snake))
 
 
+def each(found: identifiers.Found, texts: list[str]) -> list[identifiers.Identifiers]:
+    return [found.of(index) for index in range(len(texts))]
+
+
 NAME_LIKE = st.text(alphabet="abzABZ019__ .é\u00c9ßя数\n-", max_size=60)
 
 
@@ -74,20 +78,21 @@ NAME_LIKE = st.text(alphabet="abzABZ019__ .é\u00c9ßя数\n-", max_size=60)
 def test_both_finders_agree_with_one_that_reads_character_by_character(texts):
     expected = [slow_find(text) for text in texts]
     assert [identifiers.find(text) for text in texts] == expected
-    assert identifiers._find_by_bytes(texts) == expected
+    assert each(identifiers._find_by_bytes(texts), texts) == expected
+    assert each(identifiers.find_all(texts), texts) == expected
 
 
 @given(st.lists(st.text(max_size=200), max_size=4))
 @settings(max_examples=200, deadline=None)
 def test_both_finders_agree_on_any_unicode(texts):
     texts = [words.clean(text) for text in texts]
-    assert identifiers._find_by_bytes(texts) == [identifiers.find(text) for text in texts]
+    assert each(identifiers._find_by_bytes(texts), texts) == [identifiers.find(text) for text in texts]
 
 
 def test_the_byte_finder_is_used_for_bulk_and_gives_the_same():
     texts = ["getUserById(foo_bar)\n" * 300, "", "nothing here", "HTTPServer"]
     assert sum(map(len, texts)) > identifiers.BULK_CHARS
-    assert identifiers.find_all(texts) == [identifiers.find(text) for text in texts]
+    assert each(identifiers.find_all(texts), texts) == [identifiers.find(text) for text in texts]
 
 
 @pytest.mark.parametrize(
