@@ -33,6 +33,9 @@ class Reader:
     chunking: ChunkingConfig
     _made: dict[tuple[str, str], Any] = field(default_factory=dict)
     _signatures: dict[str, str] = field(default_factory=dict)
+    # By media type: matching patterns for every file would cost as much as decoding it.
+    _parser_of: dict[str, Any] = field(default_factory=dict)
+    _chunker_of: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
     def of(cls, config: Config) -> Reader:
@@ -41,13 +44,17 @@ class Reader:
 
     def parser_for(self, media_type: str) -> Any | None:
         """The parser whose pattern fits best."""
-        name = registry.best_match(self.parsers, media_type)
-        return None if name is None else self._plugin("parsers", name)
+        if media_type not in self._parser_of:
+            name = registry.best_match(self.parsers, media_type)
+            self._parser_of[media_type] = None if name is None else self._plugin("parsers", name)
+        return self._parser_of[media_type]
 
     def chunker_for(self, media_type: str) -> Any:
         """The chunker whose pattern fits best."""
-        name = registry.best_match(self.chunkers, media_type) or "paragraphs"
-        return self._plugin("chunkers", name)
+        if media_type not in self._chunker_of:
+            name = registry.best_match(self.chunkers, media_type) or "paragraphs"
+            self._chunker_of[media_type] = self._plugin("chunkers", name)
+        return self._chunker_of[media_type]
 
     def _plugin(self, category: str, name: str) -> Any:
         made = self._made.get((category, name))

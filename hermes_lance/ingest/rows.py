@@ -43,7 +43,7 @@ def chunk_rows(
     rows: list[ChunkRow] = []
     for number, piece in enumerate(pieces):
         body = text[piece.start : piece.end]
-        if not body.strip():
+        if not body or body.isspace():
             continue
         sha = ids.text_sha(body)
         ordinal = equals.get(sha, 0)
@@ -120,28 +120,44 @@ class _Lines:
     """Line numbers of rising spans, counted once. A line ends at a line feed, as editors and citations count."""
 
     def __init__(self, text: str) -> None:
-        self._text, self._at, self._line = text, 0, 1
+        self._text = text
+        self._known = [(0, 1)]
+        """Character offsets and their lines: the start of the text, then first and last character of the last span."""
 
     def span(self, start: int, end: int) -> tuple[int, int]:
-        if start < self._at:
-            self._at, self._line = 0, 1
-        self._line += self._text.count("\n", self._at, start)
-        self._at = start
+        count = self._text.count
+        at, line = _nearest(self._known, start)
+        first = line + count("\n", at, start)
         # The line feed that ends a piece belongs to its last line.
-        return self._line, self._line + self._text.count("\n", start, max(start, end - 1))
+        stop = max(start, end - 1)
+        last = first + count("\n", start, stop)
+        self._known = [(0, 1), (start, first), (stop, last)]
+        return first, last
 
 
 class _Bytes:
     """Byte offsets in UTF-8 of rising spans; equal to the characters while everything is ASCII."""
 
     def __init__(self, text: str) -> None:
-        self._text, self._ascii, self._at, self._octet = text, text.isascii(), 0, 0
+        self._text, self._ascii = text, text.isascii()
+        self._known = [(0, 0)]
 
     def span(self, start: int, end: int) -> tuple[int, int]:
         if self._ascii:
             return start, end
-        if start < self._at:
-            self._at, self._octet = 0, 0
-        self._octet += len(self._text[self._at : start].encode("utf-8", "surrogatepass"))
-        self._at = start
-        return self._octet, self._octet + len(self._text[start:end].encode("utf-8", "surrogatepass"))
+        at, octet = _nearest(self._known, start)
+        first = octet + self._size(at, start)
+        last = first + self._size(start, end)
+        self._known = [(0, 0), (start, first), (end, last)]
+        return first, last
+
+    def _size(self, start: int, end: int) -> int:
+        return len(self._text[start:end].encode("utf-8", "surrogatepass"))
+
+
+def _nearest(known: Sequence[tuple[int, int]], position: int) -> tuple[int, int]:
+    """The last of these rising offsets that is not beyond `position`, with what is known of it."""
+    for entry in reversed(known):
+        if entry[0] <= position:
+            return entry
+    return known[0]

@@ -7,8 +7,7 @@ next to nothing beside the parse.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from hermes_lance.parse.grammars import Grammar
 
@@ -16,8 +15,7 @@ _MAX_DEPTH = 8
 _NAME_CHARS = 100
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
+class Mark(NamedTuple):
     """The start of a member: a definition (`name`, `defines`) or the first of some statements between them."""
 
     start: int

@@ -54,6 +54,8 @@ _MAGIC: tuple[tuple[bytes, str], ...] = (
     (b"wOF2", "font/woff2"),
 )
 
+_MAGIC_BYTES = tuple(magic for magic, _ in _MAGIC)
+
 _SHEBANG = re.compile(rb"#![ \t]*\S*?/(?:env[ \t]+(?:-\S+[ \t]+)*)?([A-Za-z][\w+-]*?)[\d.]*(?:[ \t\r\n]|$)")
 _INTERPRETERS = {
     "sh": "bash", "bash": "bash", "dash": "bash", "zsh": "bash", "ksh": "bash", "python": "python", "pypy": "python",
@@ -85,7 +87,9 @@ def media_type(path: str, data: bytes) -> str:
     `application/octet-stream` for what is neither a known format nor text. Source code is `text/x-<language>`.
     """
     suffix = suffix_of(path)
-    by_magic = next((kind for magic, kind in _MAGIC if data.startswith(magic)), None)
+    by_magic = None
+    if data.startswith(_MAGIC_BYTES):
+        by_magic = next(kind for magic, kind in _MAGIC if data.startswith(magic))
     if by_magic is None and data[4:8] == b"ftyp":
         by_magic = "video/mp4"
     if by_magic is None and data[:4] == b"RIFF" and data[8:12] in (b"WEBP", b"WAVE", b"AVI "):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from hermes_lance.core.records import Document, Piece
 from hermes_lance.parse.definitions import Mark, by_grammar, by_lines
@@ -58,7 +59,7 @@ class SymbolsChunker:
     def _cut(self, document: Document) -> tuple[str, list[Piece]]:
         text = document.text
         cutter = Cutter(text, self.target_tokens, self.overlap_tokens)
-        if max(map(len, text.split("\n"))) > _LONG_LINE_CHARS:
+        if _has_long_line(text):
             # Generated or minified: its one line is no definition, and parsers take minutes over such files.
             spans = cutter.spans(0, len(text))
             return "window", without_blank_pieces(text, [Piece(low, high, "code") for low, high in spans])
@@ -79,6 +80,16 @@ class SymbolsChunker:
         return language, marks if len(data) == len(text) else _in_characters(data, marks)
 
 
+def _has_long_line(text: str) -> bool:
+    """Whether a line has more than `_LONG_LINE_CHARS`, found by leaps from line end to line end."""
+    place = 0
+    while len(text) - place > _LONG_LINE_CHARS:
+        place = text.rfind("\n", place, place + _LONG_LINE_CHARS + 1) + 1
+        if not place:
+            return True
+    return False
+
+
 def _in_characters(data: bytes, marks: list[Mark]) -> list[Mark]:
     moved = []
     byte = char = 0
@@ -94,11 +105,9 @@ def _members(cutter: Cutter, marks: list[Mark]) -> list[_Member]:
     if not marks:
         marks = [Mark(0, None, (), False, ())]
     starts = [0] + [mark.start for mark in marks[1:]] + [len(cutter.text)]
-    tokens = cutter.ruler.tokens
-    return [
-        _Member(starts[index], starts[index + 1], mark, tokens(starts[index], starts[index + 1]))
-        for index, mark in enumerate(marks)
-    ]
+    distances = [cutter.ruler.distance(start) for start in starts]
+    tokens = [after - before for before, after in pairwise(distances)]
+    return list(map(_Member, starts, starts[1:], marks, tokens))
 
 
 def _packed(cutter: Cutter, members: list[_Member]) -> list[Piece]:

@@ -104,19 +104,29 @@ class _Tallies:
         np.bitwise_count(self._bits).cumsum(axis=1, out=self._sums[:, 1:])
         rows: Any = zip(self._bits, self._sums, strict=True)
         self._rows = [(memoryview(bits), memoryview(sums)) for bits, sums in rows]
+        self._before: dict[int, tuple[int, int, int, int, int]] = {}
+
+    def before(self, position: int) -> tuple[int, int, int, int, int]:
+        """Blanks, digits, marks and words before a character, and 1 where a word begins with it (else 0).
+
+        Kept, since a passage begins where the one before ended.
+        """
+        known = self._before.get(position)
+        if known is None:
+            word, bit = divmod(position, _WORD_BITS)
+            mask = (1 << bit) - 1
+            blanks, digits, marks, words = [sums[word] + (bits[word] & mask).bit_count() for bits, sums in self._rows]
+            known = blanks, digits, marks, words, self._rows[3][0][word] >> bit & 1
+            self._before[position] = known
+        return known
 
     def counts(self, start: int, end: int) -> _Counts:
         """Of the characters from `start` to `end`, which must not be the same."""
-        first, last = start // _WORD_BITS, end // _WORD_BITS
-        before = (1 << start % _WORD_BITS) - 1
-        after = (1 << end % _WORD_BITS) - 1
-        blanks, digits, marks, words = [
-            sums[last] - sums[first] + (bits[last] & after).bit_count() - (bits[first] & before).bit_count()
-            for bits, sums in self._rows
-        ]
-        # Where the stretch begins with the first letter of a word, what that follows is outside.
-        words -= self._rows[3][0][first] >> start % _WORD_BITS & 1
-        return end - start, blanks, digits, marks, words
+        blanks, digits, marks, words, begins = self.before(start)
+        all_blanks, all_digits, all_marks, all_words, _ = self.before(end)
+        # What the first letter of the stretch follows is outside, so that it begins no word of it.
+        words += begins
+        return end - start, all_blanks - blanks, all_digits - digits, all_marks - marks, all_words - words
 
     def block_tokens(self) -> Any:
         """Estimated tokens of each block of characters, everything beyond ASCII taken as letters."""
@@ -188,7 +198,8 @@ class TokenRuler:
         tokens: float = _plain(length, blanks, digits, marks, words)
         return tokens
 
-    def _at(self, position: int) -> float:
+    def distance(self, position: int) -> float:
+        """Estimated tokens before a character: those of whole blocks, the rest in proportion."""
         block, inside = divmod(position, _BLOCK_CHARS)
         sums = self._sums
         if not inside:
@@ -206,15 +217,15 @@ class TokenRuler:
 
     def tokens(self, start: int, end: int) -> float:
         """Estimated tokens between two characters."""
-        return self._at(end) - self._at(start)
+        return self.distance(end) - self.distance(start)
 
     def reach(self, start: int, budget: float) -> int:
         """The last character offset within `budget` tokens after `start`; at least one character on."""
-        return max(min(start + 1, self._length), self._where(self._at(start) + budget))
+        return max(min(start + 1, self._length), self._where(self.distance(start) + budget))
 
     def back(self, end: int, budget: float) -> int:
         """The first character offset within `budget` tokens before `end`."""
-        return self._where(max(0.0, self._at(end) - budget))
+        return self._where(max(0.0, self.distance(end) - budget))
 
 
 _latest: TokenRuler | None = None

@@ -34,7 +34,7 @@ class Cutter:
         self.overlap = overlap
         self._whole: Sequence[Span] = ()
         self._whole_starts: list[int] = []
-        self._empty_line = "\r\n\r\n" if "\r\n" in text else "\n\n" if "\n" in text else "\r\r"
+        self._empty_line = "\r\n\r\n" if "\r" in text and "\r\n" in text else "\n\n" if "\n" in text else "\r\r"
         self._line = "\n" if "\n" in text else "\r"
         self._pages = "\f" in text
 
