@@ -98,8 +98,8 @@ def body(found: Sequence[Measured], judged: Sequence[Row], command: str, embedde
     if not all(value for one in found for value in one.values.get("text told", [1])):
         lines += ["", "The build does not tell when its text can be searched: that row has the tables in it."]
     for step in sorted({step for one in found for step in one.imported}):
-        told = [f"{one.name}: {', '.join(one.imported[step]) or 'none of the heavy packages'}" for one in found]
-        lines += ["", f"Imported when {step}: {'; '.join(told)}."]
+        told = [f"{one.name}: {', '.join(one.imported.get(step, [])) or 'none of the heavy packages'}" for one in found]
+        lines += ["", f"Imported by the time that {step}: {'; '.join(told)}."]
     lines += ["", "Every step, CPU s (least – most), wall s, largest process and tree in MB:", "", _detail(found)]
     if any(one.sizes for one in found):
         lines += ["", "Disk by part, MB:", "", _parts(found)]

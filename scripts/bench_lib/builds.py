@@ -11,11 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from bench_lib import corpus
-from bench_lib.processes import BenchError, Run, product, python, repeated, run
+from bench_lib.processes import HEAVY, BenchError, Run, product, python, repeated, run
 
 STEPS = ("floors", "text", "vectors", "unchanged", "changed", "running", "edits")
-NEVER_WITHOUT_CHANGE = ("lancedb", "pyarrow", "onnxruntime", "polars", "pandas")
-"""Packages that a command without work has no use for; `lancedb` may not be among those it imports."""
 MB = 1e6
 
 
@@ -81,6 +79,7 @@ class Bench:
             self.found.note("text cpu", told["cpu"] or done.cpu)
             self.found.note("text wall", told["wall"] or done.wall)
             self.found.note("text told", float(told["cpu"] is not None))
+            self.found.imported["text is searchable"] = told["imported"]
             return done
 
         self.found.add("tables", repeated(self._runs, one))
@@ -98,7 +97,7 @@ class Bench:
         command = product("--home", self._ready(), "build", "--json")
         run(command)
         self.found.add("unchanged", repeated(self._runs, lambda memory: run(command, memory=memory)))
-        self.found.imported["unchanged"] = imports(
+        self.found.imported["nothing changed"] = imports(
             product("--home", self._ready(), "build", options=["-X", "importtime"])
         )
 
@@ -169,4 +168,4 @@ def imports(command: list[str]) -> list[str]:
     """Heavy packages that a command of this interpreter (begun with `-X importtime`) imports."""
     lines = run(command).err.splitlines()
     modules = {line.rpartition("|")[2].strip() for line in lines if line.startswith("import time:")}
-    return [name for name in NEVER_WITHOUT_CHANGE if name in modules]
+    return [name for name in HEAVY if name in modules]

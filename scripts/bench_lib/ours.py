@@ -17,7 +17,7 @@ from typing import Any
 
 import hermes_lance
 from bench_lib.corpus import Edit, edits
-from bench_lib.processes import BenchError, tree_cpu
+from bench_lib.processes import HEAVY, BenchError, tree_cpu
 
 
 class TextSearchable:
@@ -30,6 +30,7 @@ class TextSearchable:
     def __init__(self) -> None:
         self.cpu: float | None = None
         self.wall: float | None = None
+        self.imported: list[str] = []
         self._began = time.monotonic()
 
     def progress(self, stage: str, done: int, total: int, path: str) -> None:
@@ -38,15 +39,22 @@ class TextSearchable:
             self.cpu = self.wall = None
         elif self.cpu is None:
             self.cpu, self.wall = tree_cpu(), time.monotonic() - self._began
+            self.imported = loaded()
+
+
+def loaded() -> list[str]:
+    """Heavy packages that this process has imported."""
+    return [name for name in HEAVY if name in sys.modules]
 
 
 def text(home: str) -> dict[str, Any]:
-    """CPU and wall seconds at the moment that the text is published (none: only with the tables), and passages."""
+    """CPU, wall seconds and imports when the text is published (none: only with the tables), and passages."""
     moment = TextSearchable()
     library = hermes_lance.open(home)
     report = library.index(embed=False, progress=moment.progress)
     library.close()
-    return {"cpu": moment.cpu, "wall": moment.wall, "chunks": report.chunks.total}
+    imported = loaded() if moment.cpu is None else moment.imported
+    return {"cpu": moment.cpu, "wall": moment.wall, "chunks": report.chunks.total, "imported": imported}
 
 
 def several_edits(home: str, copy: str, count: str, first: str) -> dict[str, Any]:

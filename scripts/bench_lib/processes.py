@@ -25,6 +25,8 @@ CHECKOUTS = [TOP]
 """The last one is measured: another one can be given, so that before and after are compared by the same script."""
 SUBREAPER = 36
 """`PR_SET_CHILD_SUBREAPER` of prctl(2)."""
+HEAVY = ("lancedb", "pyarrow", "onnxruntime", "polars", "pandas")
+"""Packages that a command without need of them may not import; `lancedb` alone costs a second."""
 LEFT_RUNNING_SECONDS = 300.0
 SAMPLE_SECONDS = 0.05
 
