@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hermes_lance.core import config as configuration
-from hermes_lance.core import schema, signature
+from hermes_lance.core import signature
 from hermes_lance.core.config import Config
 from hermes_lance.core.errors import (
     DatasetMissing,
@@ -20,20 +20,18 @@ from hermes_lance.core.errors import (
     PluginMissing,
     UsageError,
 )
-from hermes_lance.core.names import on_disk, printable
+from hermes_lance.core.names import on_disk
 from hermes_lance.core.records import WORKSPACE, Query
-from hermes_lance.search.answer import Settings, answer
-from hermes_lance.search.freshness import Freshness
-from hermes_lance.search.page import Answer
 from hermes_lance.store import manifest as manifests
-from hermes_lance.store.snapshot import Snapshot, open_snapshot
 
 if TYPE_CHECKING:
     from hermes_lance.core.contracts import Embedder
     from hermes_lance.core.records import IndexReport, KnownFile, Root, Verdict
+    from hermes_lance.search.page import Answer
     from hermes_lance.store.check import Check
     from hermes_lance.store.compact import Removed
     from hermes_lance.store.manifest import Manifest
+    from hermes_lance.store.snapshot import Snapshot
 
 DEFAULT_EMBEDDER = "minilm"
 
@@ -110,66 +108,43 @@ class Library:
         `progress(stage, done, total, path)`; `cancelled()` is asked between files and batches; `time_budget` in
         seconds ends the vector step early. Raises `DatasetBusy`, `DatasetReadOnly`, `DiskFull`, `Cancelled`.
         """
-        from hermes_lance.ingest.pipeline import Build
-        from hermes_lance.ingest.roots import overlaps
+        from hermes_lance.ingest import roots as root_list
+        from hermes_lance.ingest.signatures import PieceSignatures
+        from hermes_lance.ingest.survey import survey, unchanged
 
         if self.caller_owned:
             raise UsageError(f"{self.dataset}: a dataset named by --dataset is never rebuilt", hint="Use --home.")
         if not self.config.enabled or not self.config.workspace.enabled:
             raise UsageError(f"{self.config.home}: the workspace is switched off in config.yaml")
-        self._make_workspace()
-        roots = self._roots_for(extra_roots)
+        root_list.make_workspace(self.config)
+        roots = root_list.active_roots(self.config, extra_roots)
         embed = embed and self._can_embed()
-        build = Build(
-            self.config,
-            self.dataset,
-            roots,
-            self.embedder,
-            fingerprints=self.fingerprints,
-            settings=[list(row) for row in configuration.settings(self.config)],
-            full=full,
-            only=self._only(only_paths, roots),
-            wait_seconds=wait_seconds,
-            time_budget=time_budget,
-            embed=embed,
-        )
-        if progress is not None:
-            build.progress = progress
-        if cancelled is not None:
-            build.cancelled = cancelled
-        report = build.run()
-        report.warnings = [*dict.fromkeys([*self.warnings, *overlaps(roots), *report.warnings])]
+        only = None if only_paths is None else root_list.located_all(only_paths, roots)
+        signatures = PieceSignatures.of_config(self.config)
+        first = survey(self.config, self.dataset, roots, signatures.of, self.manifest_or_none(), only=only, full=full)
+        report = unchanged(first, self.dataset, self.embedder if embed else None)
+        if report is None:
+            from hermes_lance.ingest.pipeline import Build
+
+            build = Build(
+                self.config,
+                self.dataset,
+                roots,
+                self.embedder,
+                fingerprints=self.fingerprints,
+                settings=[list(row) for row in configuration.settings(self.config)],
+                full=full,
+                only=only,
+                wait_seconds=wait_seconds,
+                time_budget=time_budget,
+                embed=embed,
+                first=first,
+            )
+            build.progress = progress or build.progress
+            build.cancelled = cancelled or build.cancelled
+            report = build.run()
+        report.warnings = [*dict.fromkeys([*self.warnings, *root_list.overlaps(roots), *report.warnings])]
         return report
-
-    def _make_workspace(self) -> None:
-        from hermes_lance.store.durable import disk_errors
-
-        folder = self.config.workspace_root
-        try:
-            with disk_errors(str(folder)):
-                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        except OSError as error:
-            what = "a file, not a folder" if folder.exists() else f"cannot be made ({error.strerror})"
-            raise FileMissing(f"workspace {printable(str(folder))[0]}: {what}", hint="Check workspace.path.") from error
-
-    def _roots_for(self, extra: Sequence[tuple[Path, bool]]) -> list[Root]:
-        if not extra:
-            return self.roots()
-        from hermes_lance.ingest import roots as root_list
-
-        added = tuple(configuration.RootSetting(str(path), recursive) for path, recursive in extra)
-        return root_list.active_roots(replace(self.config, roots=(*self.config.roots, *added)))
-
-    def _only(self, paths: Sequence[str | Path] | None, roots: Sequence[Root]) -> Mapping[str, list[str]] | None:
-        if paths is None:
-            return None
-        from hermes_lance.ingest import roots as root_list
-
-        only: dict[str, list[str]] = {}
-        for path in paths:
-            place = root_list.located(path, roots)
-            only.setdefault(place.root.key, []).append(place.path)
-        return only
 
     # -- models and fingerprints -------------------------------------------------------------------------------
 
@@ -246,13 +221,12 @@ class Library:
 
     def fingerprints(self) -> dict[str, str]:
         """What the next publication is made with, by part, and one hash over all."""
-        from hermes_lance.ingest.reading import Reader
+        from hermes_lance.core import schema
+        from hermes_lance.ingest.signatures import PieceSignatures
         from hermes_lance.store.lexical_fields import lexical_digest
 
-        reader = Reader.of(self.config)
-        pieces = {kind: reader.signature(kind) for kind in sorted({*self.config.parsers, *self.config.chunkers})}
         made = signature.Fingerprints(
-            pieces=signature.digest(pieces),
+            pieces=signature.digest(PieceSignatures.of_config(self.config).all()),
             vectors=self._vectors_fingerprint(),
             lexical=lexical_digest("chunks"),
             suspicion="none",
@@ -273,6 +247,8 @@ class Library:
 
     def snapshot(self, generation: str | None = None) -> Snapshot:
         """The current generation, exchanged when a newer one is published; or one by number, tag or time."""
+        from hermes_lance.store.snapshot import open_snapshot
+
         if generation is not None:
             return open_snapshot(self.dataset, manifests.named(self.dataset, generation))
         with self._lock:
@@ -298,6 +274,9 @@ class Library:
 
         `generation` is a number, a tag or an ISO time; `GenerationMissing` when there is none of that name.
         """
+        from hermes_lance.search.answer import Settings, answer
+        from hermes_lance.search.freshness import Freshness
+
         if isinstance(query, str):
             query = Query(query, mode, limit, offset, path, file_glob, fusion, exact)
         snapshot = self.snapshot(generation)

@@ -12,17 +12,16 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from hermes_lance.core.errors import DatasetMissing, HermesLanceError, PluginMissing, UsageError
 from hermes_lance.core.signature import digest
-from hermes_lance.store import aside, check, compact, recover
+from hermes_lance.ingest.signatures import PieceSignatures
 from hermes_lance.store import manifest as manifests
-from hermes_lance.store.check import Check
-from hermes_lance.store.compact import Removed
 from hermes_lance.store.files import FilesState
-from hermes_lance.store.lock import writing
 from hermes_lance.store.manifest import Manifest
 
 if TYPE_CHECKING:
     from hermes_lance.core.config import Config
     from hermes_lance.core.records import KnownFile, Root
+    from hermes_lance.store.check import Check
+    from hermes_lance.store.compact import Removed
 
 EXPORTS = ("chunks", "files", "artifacts", "edges")
 
@@ -119,18 +118,10 @@ def _outdated(library: Opened, manifest: Manifest | None) -> bool:
     if active.get("embedder") != library.config.embedder and library.embedder_trouble() is None:
         return True
     try:
-        pieces = digest(_pieces(library))
+        pieces = digest(PieceSignatures.of_config(library.config).all())
     except PluginMissing:
         return False  # a build could not redo them either; the warnings say why
     return bool(manifest.fingerprints) and manifest.fingerprints.get("pieces") != pieces
-
-
-def _pieces(library: Opened) -> dict[str, str]:
-    """The fingerprint of each kind of file. Raises `PluginMissing` for a parser or chunker that there is not."""
-    from hermes_lance.ingest.reading import Reader
-
-    reader = Reader.of(library.config)
-    return {kind: reader.signature(kind) for kind in sorted({*library.config.parsers, *library.config.chunkers})}
 
 
 def _plugin_troubles(library: Opened) -> list[HermesLanceError]:
@@ -138,7 +129,7 @@ def _plugin_troubles(library: Opened) -> list[HermesLanceError]:
     embedder = library.embedder_trouble()
     found: list[HermesLanceError] = [] if embedder is None else [embedder]
     try:
-        _pieces(library)
+        PieceSignatures.of_config(library.config).all()
     except PluginMissing as error:
         found.append(error)
     return found
@@ -186,6 +177,8 @@ def folder_size(folder: Path) -> int:
 
 def doctor(library: Opened, *, fix: bool = False, wait_seconds: float = 30.0) -> list[Check]:
     """All checks; with `fix`, after rebuilding what can be rebuilt."""
+    from hermes_lance.store import check
+    from hermes_lance.store.lock import writing
     from hermes_lance.store.tables import Tables
 
     found = [*_configuration(library), *check.checks(library.dataset)]
@@ -200,6 +193,8 @@ def doctor(library: Opened, *, fix: bool = False, wait_seconds: float = 30.0) ->
 
 
 def _repair(library: Opened, tables: Any) -> None:
+    from hermes_lance.store import aside, check, compact, recover
+
     dataset = library.dataset
     lost = aside.lost_tables(tables)
     if lost:
@@ -217,6 +212,8 @@ def _repair(library: Opened, tables: Any) -> None:
 
 
 def _configuration(library: Opened) -> list[Check]:
+    from hermes_lance.store.check import Check
+
     found = [Check("configuration", True, f"{library.config.config_file or 'defaults'}")]
     if library.config.warnings:
         detail = "; ".join(library.config.warnings)
@@ -237,6 +234,8 @@ def _configuration(library: Opened) -> list[Check]:
 
 def collect_garbage(library: Opened, *, keep: int = 3, wait_seconds: float = 30.0) -> Removed:
     """Merges small pieces and removes what the newest `keep` generations do not need; bytes freed on disk."""
+    from hermes_lance.store import compact, recover
+    from hermes_lance.store.lock import writing
     from hermes_lance.store.tables import Tables
 
     if library.caller_owned:

@@ -6,7 +6,6 @@ Resolution, last wins: defaults, `config.yaml` of the home (its `workspace` and 
 
 from __future__ import annotations
 
-import difflib
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
@@ -15,6 +14,7 @@ from typing import Any
 
 from hermes_lance.core import registry
 from hermes_lance.core.errors import ConfigError
+from hermes_lance.core.yaml_file import read_yaml
 
 DEFAULT_PARSERS: Mapping[str, str] = {
     "text/markdown": "markdown",
@@ -145,31 +145,6 @@ def _expanded(text: str) -> Path:
     return Path(os.path.expandvars(text)).expanduser().absolute()
 
 
-def read_yaml(path: Path) -> Mapping[str, Any]:
-    """The mapping in a YAML file; empty when the file is missing or empty."""
-    import yaml
-
-    try:
-        text = path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        return {}
-    except OSError as error:
-        raise ConfigError(f"{path}: cannot be read ({error.strerror})", hint="Check --home and --config.") from error
-    except UnicodeDecodeError as error:
-        raise ConfigError(f"{path}: not in UTF-8 ({error.reason})", hint="Save it as UTF-8.") from error
-    try:
-        loaded = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # the file may be long
-    except yaml.YAMLError as error:
-        place = getattr(error, "problem_mark", None)
-        line = f" at line {place.line + 1}" if place is not None else ""
-        raise ConfigError(f"{path}: not valid YAML{line}", hint="Correct that line.") from error
-    if loaded is None:
-        return {}
-    if not isinstance(loaded, dict):
-        raise ConfigError(f"{path}: the top level is not a mapping")
-    return loaded
-
-
 class _Reader:
     """Walks one mapping, checks types, notes origins and unknown keys."""
 
@@ -189,6 +164,8 @@ class _Reader:
     def unknown(self, section: Mapping[str, Any], known: list[str], prefix: str) -> None:
         for key in section:
             if key not in known:
+                import difflib
+
                 near = difflib.get_close_matches(str(key), known, 1)
                 advice = f"; did you mean {prefix}{near[0]}?" if near else ""
                 self.warnings.append(f"{self.where}: {prefix}{key} is not a known key{advice}")

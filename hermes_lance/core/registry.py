@@ -1,7 +1,8 @@
 """Plugin names to classes, loaded late; the most exact media type wins.
 
-Built-ins are text here, so that naming a plugin costs no import. Other packages add theirs through entry points of
-the groups `hermes_lance.parsers`, `.chunkers`, `.embedders`, `.rerankers`; the same name replaces ours.
+Built-ins are text here, so that naming one or asking for its signature costs no import. Other packages add theirs
+through entry points of the groups `hermes_lance.parsers`, `.chunkers`, `.embedders`, `.rerankers`; the same name
+replaces ours.
 """
 
 from __future__ import annotations
@@ -40,6 +41,11 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "local_sentence_transformers": "hermes_lance.models.sentence:SentenceTransformersEmbedder",
     },
 }
+SIGNATURES: Mapping[str, Mapping[str, str]] = {
+    "parsers": {name: f"{name}/1" for name in ("builtin_text", "markdown", "html", "svg", "pdf")},
+    "chunkers": {name: f"{name}/1:{{target}}:{{overlap}}" for name in ("headings", "symbols", "paragraphs", "fixed")},
+}
+"""What the built-in classes answer when they are asked for their signature; a test compares the two."""
 ALIASES: Mapping[str, Mapping[str, str]] = {"parsers": {"plain": "builtin_text"}}
 
 
@@ -53,6 +59,13 @@ def names(category: str) -> list[str]:
     """Every name that can be chosen in a category, sorted."""
     extra = {point.name for point in _added(category)}
     return sorted(set(BUILT_IN.get(category, {})) | extra)
+
+
+def built_in_signature(category: str, name: str) -> str | None:
+    """The signature of a built-in parser or chunker; none for another one, or when a package has replaced it."""
+    name = normal(category, name)
+    known = SIGNATURES[category].get(name)
+    return None if known is None or any(point.name == name for point in _added(category)) else known
 
 
 @cache

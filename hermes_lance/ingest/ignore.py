@@ -14,8 +14,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 
-from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
-
 GITIGNORE = ".gitignore"
 HERMESIGNORE = ".hermesignore"
 IGNORE_FILES = (HERMESIGNORE, GITIGNORE)
@@ -86,10 +84,14 @@ class Rule:
 class RuleFile:
     """The rules of one file in order, with an index by name so that most entries cost three look-ups."""
 
-    __slots__ = ("_hard", "_rules", "endings", "names", "starts", "warnings")
+    __slots__ = ("_hard", "_later", "_rules", "endings", "names", "starts", "warnings")
 
-    def __init__(self, lines: Iterable[tuple[str, bytes]]) -> None:
-        """`lines` are pairs of place (`file:line`) and line; a line that git could not use either is a warning."""
+    def __init__(self, lines: Iterable[tuple[str, bytes]], later: Iterable[tuple[str, bytes]] = ()) -> None:
+        """`lines` are pairs of place (`file:line`) and line; a line that git could not use either is a warning.
+
+        Those in `later` follow them; each is valid and names a fixed beginning or end, and is compiled only when a name
+        comes that one of them may fit."""
+        self._later = tuple(later)
         rules: list[Rule] = []
         hard: list[Rule] = []
         names: set[str] = set()
@@ -105,15 +107,10 @@ class RuleFile:
             if rule is None:
                 continue
             rules.append(rule)
-            start, end = _fixed_ends(line)
-            if start and start == end:
-                names.add(start)  # both ends are the whole name: no wildcard
-            elif start:
-                starts.add(start)
-            elif end:
-                endings.add(end)
-            else:
+            if not _indexed(line, names, starts, endings):
                 hard.append(rule)
+        for _, line in self._later:
+            _indexed(line, names, starts, endings)
         self._rules = tuple(reversed(rules))
         self._hard = tuple(reversed(hard))
         self.names = frozenset(names)
@@ -121,7 +118,7 @@ class RuleFile:
         self.endings = tuple(endings)
 
     def __bool__(self) -> bool:
-        return bool(self._rules)
+        return bool(self._rules or self._later)
 
     @property
     def hard(self) -> bool:
@@ -131,7 +128,7 @@ class RuleFile:
     def verdict(self, name: str, path: str, is_folder: bool) -> Rule | None:
         """The last rule that names the entry; `path` is relative to the folder of the file, without end slash."""
         if name in self.names or name.startswith(self.starts) or name.endswith(self.endings):
-            rules = self._rules
+            rules = self._compiled()
         elif self._hard:
             rules = self._hard
         else:
@@ -142,6 +139,14 @@ class RuleFile:
             if rule.fits(raw, is_folder):
                 return rule
         return None
+
+    def _compiled(self) -> tuple[Rule, ...]:
+        """All rules, the last line first."""
+        if self._later:
+            made = (parsed(place, line) for place, line in self._later)
+            self._rules = (*reversed([rule for rule in made if rule is not None]), *self._rules)
+            self._later = ()
+        return self._rules
 
 
 class Scope:
@@ -181,7 +186,7 @@ class Scope:
 def built_in_rules() -> RuleFile:
     """The built-in list, compiled once."""
     lines = [line for group in BUILT_IN.values() for line in group.split()]
-    return RuleFile((f"{BUILT_IN_PLACE}:{line}", os.fsencode(line)) for line in lines)
+    return RuleFile((), later=((f"{BUILT_IN_PLACE}:{line}", os.fsencode(line)) for line in lines))
 
 
 def build_output_place(name: str, siblings: Iterable[str]) -> str | None:
@@ -212,6 +217,9 @@ def parsed(place: str, line: bytes) -> Rule | None:
     if text[-1:].isspace() or text[-1:] in b"\x85\xa0":
         # pathspec would cut this byte off as white space; it may be the second half of a letter such as à.
         text = text[:-2] + b"[" + text[-1:] + b"]" if text[-2:-1] == b"\\" else text[:-1] + b"[" + text[-1:] + b"]"
+    # Late: most runs come upon no name that a rule may fit, and have no rule file.
+    from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
+
     expression, _ = GitIgnoreSpecPattern.pattern_to_regex(text)
     if expression is None:
         raise ValueError("a bracket is not closed")
@@ -228,6 +236,18 @@ def _fixed_ends(line: bytes) -> tuple[str, str]:
         return start, start
     end = last.lstrip("*")
     return start, end if _FIXED.fullmatch(end) and "\\" not in end else ""
+
+
+def _indexed(line: bytes, names: set[str], starts: set[str], endings: set[str]) -> bool:
+    """Puts what a name must begin or end with to fit the line into one of the sets; false when that is nothing."""
+    start, end = _fixed_ends(line)
+    if start and start == end:
+        names.add(start)  # both ends are the whole name: no wildcard
+    elif start:
+        starts.add(start)
+    elif end:
+        endings.add(end)
+    return bool(start or end)
 
 
 def _compiled(expression: bytes) -> re.Pattern[bytes]:

@@ -18,14 +18,12 @@ from hermes_lance.core.names import printable
 from hermes_lance.core.records import IndexReport, Root
 from hermes_lance.ingest import vectors
 from hermes_lance.ingest.apply import Applier
-from hermes_lance.ingest.plan import TO_READ, Plan, Planner
+from hermes_lance.ingest.plan import TO_READ, Plan
 from hermes_lance.ingest.reading import Reader
+from hermes_lance.ingest.survey import Survey, space_differs, survey, unfinished
 from hermes_lance.ingest.tally import Tally
-from hermes_lance.ingest.walk import Walk, settings_from
-from hermes_lance.parse.suffixes import BINARY_SUFFIXES
 from hermes_lance.store import compact, recover
 from hermes_lance.store import manifest as manifests
-from hermes_lance.store.files import FilesState
 from hermes_lance.store.lock import writing
 from hermes_lance.store.manifest import Manifest
 from hermes_lance.store.publish import Facts, Publication, space_of
@@ -66,6 +64,8 @@ class Build:
     cancelled: Callable[[], bool] = lambda: False
     time_budget: float | None = None
     embed: bool = True
+    first: Survey | None = None
+    """The look that has led here, to be acted on unless another generation has been published since."""
     report: IndexReport = field(default_factory=IndexReport)
     tally: Tally = field(init=False)
     _reader: Reader | None = None
@@ -81,8 +81,11 @@ class Build:
         """Brings the dataset in step with the files; the report says what was done. Nothing is locked or written
         when nothing has changed.
         """
-        base = manifests.current_or_none(self.dataset)
-        plan = self._plan(base)
+        first, self.first = self.first, None
+        base = first.base if first is not None else manifests.current_or_none(self.dataset)
+        if first is not None:
+            self._started = first.started
+        plan = self._plan(base, first)
         if base is None or not plan.empty or self._unfinished(base):
             try:
                 with writing(self.dataset, self.wait_seconds):
@@ -91,27 +94,18 @@ class Build:
                 self._read().close()
         else:
             self.tally.plan(plan)
-        self._finish(base)
+        self.tally.finish(base, self._started)
         return self.report
 
     # -- discover and plan -------------------------------------------------------------------------------------
 
-    def _plan(self, base: Manifest | None) -> Plan:
-        walk_settings = settings_from(self.config, frozenset(f".{suffix}" for suffix in BINARY_SUFFIXES))
-        state = FilesState(self.dataset / manifests.SIDE, base.files if base else None)
-        walk = Walk(self.roots, walk_settings, self.only)
-        maximum = walk_settings.max_bytes
-        plan = Planner(state, self._signature_of, max_bytes=maximum, only=self.only, full=self.full).plan(walk)
-        self._left_out(walk)
-        return plan
-
-    def _left_out(self, walk: Walk) -> None:
-        for report in walk.reports.values():
-            if report.left_out:
-                self.tally.warn(
-                    f"{report.root.label}: {report.left_out} files in sub-folders were left out; "
-                    "add the folder with --recursive to index them"
-                )
+    def _plan(self, base: Manifest | None, made: Survey | None = None) -> Plan:
+        made = made or survey(
+            self.config, self.dataset, self.roots, self._signature_of, base, only=self.only, full=self.full
+        )
+        for warning in made.warnings:
+            self.tally.warn(warning)
+        return made.plan
 
     def _signature_of(self, media_type: str | None) -> str:
         return self._read().signature(media_type or "")
@@ -122,16 +116,10 @@ class Build:
         return self._reader
 
     def _unfinished(self, base: Manifest) -> bool:
-        """An interrupted run is to be tidied, or vectors are missing or of another space."""
-        if (self.dataset / manifests.INTENT).exists():
-            return True
-        if not self.embed:
-            return False
-        return base.totals.get("vectors_pending", 0) > 0 or self._space_differs(base)
+        return unfinished(self.dataset, base, self.embedder if self.embed else None)
 
     def _space_differs(self, base: Manifest) -> bool:
-        active = base.space.get("active")
-        return active is not None and active["signature"] != self.embedder().signature()
+        return space_differs(base, self.embedder())
 
     # -- write -------------------------------------------------------------------------------------------------
 
@@ -273,20 +261,6 @@ class Build:
             work.start_vectors_anew()
             vectors.serve_stored(work, waiting, text, self._tables, own["table"], step)
             line.finish(work)
-
-    # -- report ------------------------------------------------------------------------------------------------
-
-    def _finish(self, base: Manifest | None) -> None:
-        report, counts = self.report, self.report.files
-        counts.seen = counts.added + counts.changed + counts.moved + counts.unchanged + counts.skipped + counts.failed
-        if base is not None:
-            report.generation = base.id
-            report.chunks.total = base.totals.get("chunks", 0)
-            report.chunks.reused = report.chunks.total - report.chunks.written
-            report.vectors_pending = base.totals.get("vectors_pending", 0)
-            active = base.space.get("active") or {}
-            report.embedder = str(active.get("embedder", ""))
-        report.seconds = round(time.monotonic() - self._started, 3)
 
 
 @dataclass(slots=True)

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
-from hermes_lance.core import registry
-from hermes_lance.core.config import ChunkingConfig, Config
+from hermes_lance.core.config import Config
 from hermes_lance.core.errors import HermesLanceError
 from hermes_lance.core.records import ChunkRow, Document, Skipped
-from hermes_lance.core.signature import digest
 from hermes_lance.ingest.rows import Origin, chunk_rows
-from hermes_lance.models import embed_text
+from hermes_lance.ingest.signatures import PieceSignatures
 from hermes_lance.parse import media
 
 
@@ -24,71 +21,41 @@ class Read:
     rows: list[ChunkRow]
 
 
-@dataclass(slots=True)
 class Reader:
     """Parsers and chunkers of one run, made when the first file needs them."""
 
-    parsers: Mapping[str, str]
-    chunkers: Mapping[str, str]
-    chunking: ChunkingConfig
-    _made: dict[tuple[str, str], Any] = field(default_factory=dict)
-    _signatures: dict[str, str] = field(default_factory=dict)
-    # By media type: matching patterns for every file would cost as much as decoding it.
-    _parser_of: dict[str, Any] = field(default_factory=dict)
-    _chunker_of: dict[str, Any] = field(default_factory=dict)
+    def __init__(self, signatures: PieceSignatures) -> None:
+        self._pieces = signatures
+        self.chunking = signatures.chunking
+        # By media type: matching patterns for every file would cost as much as decoding it.
+        self._parser_of: dict[str, Any] = {}
+        self._chunker_of: dict[str, Any] = {}
 
     @classmethod
     def of(cls, config: Config) -> Reader:
         """As the configuration says."""
-        return cls(config.parsers, config.chunkers, config.chunking)
+        return cls(PieceSignatures.of_config(config))
 
     def parser_for(self, media_type: str) -> Any | None:
         """The parser whose pattern fits best."""
         if media_type not in self._parser_of:
-            name = registry.best_match(self.parsers, media_type)
-            self._parser_of[media_type] = None if name is None else self._plugin("parsers", name)
+            name = self._pieces.parser_name(media_type)
+            self._parser_of[media_type] = None if name is None else self._pieces.plugin("parsers", name)
         return self._parser_of[media_type]
 
     def chunker_for(self, media_type: str) -> Any:
         """The chunker whose pattern fits best."""
         if media_type not in self._chunker_of:
-            name = registry.best_match(self.chunkers, media_type) or "paragraphs"
-            self._chunker_of[media_type] = self._plugin("chunkers", name)
+            self._chunker_of[media_type] = self._pieces.plugin("chunkers", self._pieces.chunker_name(media_type))
         return self._chunker_of[media_type]
-
-    def _plugin(self, category: str, name: str) -> Any:
-        made = self._made.get((category, name))
-        if made is None:
-            kind = registry.plugin_class(category, name)
-            if category == "chunkers":
-                made = kind(target_tokens=self.chunking.default_tokens, overlap_tokens=self.chunking.overlap_tokens)
-            else:
-                made = kind()
-            self._made[category, name] = made
-        return made
 
     def close(self) -> None:
         """Ends the worker processes of parsers that have some; they start again when the next file needs them."""
-        for made in self._made.values():
-            if hasattr(made, "close"):
-                made.close()
+        self._pieces.close()
 
     def signature(self, media_type: str) -> str:
         """Fingerprint of everything that shapes the rows of a file of this type; redone when it changes."""
-        known = self._signatures.get(media_type)
-        if known is not None:
-            return known
-        parser, chunker = self.parser_for(media_type), self.chunker_for(media_type)
-        made = self._signatures[media_type] = digest(
-            [
-                parser.signature() if parser is not None else None,
-                chunker.signature(),
-                embed_text.RULES,
-                self.chunking.window_tokens,
-                self.chunking.vectors_per_chunk,
-            ]
-        )
-        return made
+        return self._pieces.of(media_type)
 
     def read(self, data: bytes, path: str, origin: Origin) -> Read | Skipped:
         """The rows of a file, or why it has none."""

@@ -15,7 +15,6 @@ from hermes_lance.core.config import Config, RootSetting
 from hermes_lance.core.errors import FileMissing, OutsideRoots, UsageError
 from hermes_lance.core.names import printable
 from hermes_lance.core.records import WORKSPACE, Root
-from hermes_lance.ingest import settings_file
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +32,14 @@ class Place:
         return f"{self.root.label}/{self.path}" if self.path else self.root.label
 
 
-def active_roots(config: Config) -> list[Root]:
-    """The workspace, then the extra roots in the order of the configuration, each folder once, missing ones too."""
+def active_roots(config: Config, extra: Sequence[tuple[Path, bool]] = ()) -> list[Root]:
+    """The workspace, then the extra roots in the order of the configuration, each folder once, missing ones too.
+
+    `extra`: further folders, and whether recursive, that the configuration does not have."""
     workspace = _resolved(config.workspace_root)
     roots = [Root(WORKSPACE, WORKSPACE, workspace, recursive=True, canonical=True)]
     taken = {WORKSPACE, *_top_names(workspace)}
-    for setting in config.roots:
+    for setting in (*config.roots, *(RootSetting(os.fspath(path), recursive) for path, recursive in extra)):
         path = _setting_path(config, setting.path)
         if any(root.path == path for root in roots):
             continue
@@ -46,6 +47,19 @@ def active_roots(config: Config) -> list[Root]:
         taken.add(label)
         roots.append(Root(printable(os.fspath(path))[0], label, path, setting.recursive))
     return roots
+
+
+def make_workspace(config: Config) -> None:
+    """Makes the folder of the user's files. Raises `FileMissing` when that cannot be."""
+    from hermes_lance.store.durable import disk_errors
+
+    folder = config.workspace_root
+    try:
+        with disk_errors(str(folder)):
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        what = "a file, not a folder" if folder.exists() else f"cannot be made ({error.strerror})"
+        raise FileMissing(f"workspace {printable(str(folder))[0]}: {what}", hint="Check workspace.path.") from error
 
 
 def overlaps(roots: Sequence[Root]) -> list[str]:
@@ -90,6 +104,15 @@ def located(text: str | os.PathLike[str], roots: Sequence[Root]) -> Place:
     return Place(workspace, printable("/".join(parts))[0])
 
 
+def located_all(paths: Sequence[str | os.PathLike[str]], roots: Sequence[Root]) -> dict[str, list[str]]:
+    """Root key to the relative paths of the places that several paths name."""
+    found: dict[str, list[str]] = {}
+    for path in paths:
+        place = located(path, roots)
+        found.setdefault(place.root.key, []).append(place.path)
+    return found
+
+
 def _located_absolute(path: str, given: str, roots: Sequence[Root]) -> Place:
     # The parent is resolved, not the last part: a link inside a root is a file of that root.
     folder, name = os.path.split(os.path.abspath(path))
@@ -119,6 +142,8 @@ def add_root(config: Config, path: str | os.PathLike[str], *, recursive: bool = 
         if root.path == folder:
             what = "the workspace, always active" if root.canonical else f"already a root, as {root.label}"
             raise UsageError(f"{shown}: {what}", hint="See `hermes-lance workspace roots list`.")
+    from hermes_lance.ingest import settings_file
+
     setting = RootSetting(os.fspath(folder), recursive)
     settings_file.append_root(_file_of(config), setting)
     return active_roots(replace(config, roots=(*config.roots, setting)))[-1]
@@ -139,6 +164,8 @@ def remove_root(config: Config, identifier: str | os.PathLike[str]) -> Root:
         raise UsageError(f"{shown}: not a root", hint="See `hermes-lance workspace roots list`.")
     if found.canonical:
         raise UsageError(f"{shown}: the workspace is always a root and cannot be removed")
+    from hermes_lance.ingest import settings_file
+
     positions = [at for at, setting in enumerate(config.roots) if _setting_path(config, setting.path) == found.path]
     written = {config.roots[at].path for at in positions}
     settings_file.remove_roots(_file_of(config), written)

@@ -15,8 +15,9 @@ from collections.abc import Callable, Set
 from pathlib import Path
 from typing import Any
 
-from hermes_lance.core.config import RootSetting, read_yaml
+from hermes_lance.core.config import RootSetting
 from hermes_lance.core.errors import ConfigError, DatasetReadOnly, DiskFull, UsageError
+from hermes_lance.core.yaml_file import read_yaml
 
 NEW_FILE_MODE = 0o600
 """The host keeps keys in this file, so a new one is for its owner alone."""

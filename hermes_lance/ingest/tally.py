@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 
 from hermes_lance.core.records import IndexReport, Problem, Skipped
 from hermes_lance.ingest.plan import Plan, Planned
+from hermes_lance.store.manifest import Manifest
 
 FEW = 3
 """Names in a warning."""
@@ -76,6 +78,18 @@ class Tally:
         """A line of the report about one file."""
         file = item.file
         self.report.problems.append(Problem(file.display_path, file.root.label, stage, code, detail))
+
+    def finish(self, base: Manifest | None, started: float) -> None:
+        """What the published generation says, at the end of a run that began at a moment of the monotonic clock."""
+        report, counts = self.report, self.report.files
+        counts.seen = counts.added + counts.changed + counts.moved + counts.unchanged + counts.skipped + counts.failed
+        if base is not None:
+            report.generation = base.id
+            report.chunks.total = base.totals.get("chunks", 0)
+            report.chunks.reused = report.chunks.total - report.chunks.written
+            report.vectors_pending = base.totals.get("vectors_pending", 0)
+            report.embedder = str((base.space.get("active") or {}).get("embedder", ""))
+        report.seconds = round(time.monotonic() - started, 3)
 
     def warn(self, text: str) -> None:
         """A line about the run, once."""

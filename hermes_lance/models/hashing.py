@@ -8,18 +8,13 @@ from __future__ import annotations
 
 import hashlib
 import math
-import re
-import unicodedata
 from collections import Counter
 from collections.abc import Callable, Sequence
-from functools import cache
 from typing import TYPE_CHECKING
 
 from hermes_lance.core.errors import Cancelled, ConfigError
-from hermes_lance.core.identifiers import camel_parts
-from hermes_lance.core.scripts import runs_without_spaces, spaced_words
 from hermes_lance.core.signature import digest
-from hermes_lance.core.words import STOP_WORDS, clean
+from hermes_lance.core.stop_words import STOP_WORDS
 
 if TYPE_CHECKING:
     from hermes_lance.core.contracts import Vectors
@@ -30,11 +25,6 @@ RULES = 1
 FEWEST_DIMENSIONS, MOST_DIMENSIONS, DEFAULT_DIMENSIONS = 32, 4096, 1024
 REMEMBERED_WORDS = 200_000
 """Distinct spellings whose features are kept; about 40 MB at most, then the memory starts afresh."""
-
-_ASCII_WORDS = re.compile(r"[A-Za-z0-9]+")
-_LETTERS_OR_DIGITS = re.compile(r"[^\W\d_]+|\d+")
-_ENDINGS = ("ing", "ed", "es", "s")
-_STEM_LETTERS = 3
 
 
 class HashEmbedder:
@@ -89,14 +79,18 @@ class HashEmbedder:
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Words and pairs of characters of each text, stop words included."""
-        return [len(_words(text)) for text in texts]
+        from hermes_lance.models.hash_words import words
+
+        return [len(words(text)) for text in texts]
 
     def _embed(self, text: str, into: Vectors) -> None:
         import numpy as np
 
+        from hermes_lance.models.hash_words import words
+
         known = self._known
         features: list[int] = []
-        for word in _words(text):
+        for word in words(text):
             found = known.get(word)
             features += found if found is not None else self._learn(word)
         if not features:
@@ -113,7 +107,9 @@ class HashEmbedder:
     def _learn(self, word: str) -> tuple[int, ...]:
         if len(self._known) >= REMEMBERED_WORDS:
             self._known.clear()
-        codes = tuple(self._code(feature) for feature in _features(word))
+        from hermes_lance.models.hash_words import features
+
+        codes = tuple(self._code(feature) for feature in features(word))
         self._known[word] = codes
         return codes
 
@@ -127,48 +123,3 @@ _WEIGHTS = tuple(1 + math.log(count) for count in range(1, 65))
 
 def _weight(count: int) -> float:
     return _WEIGHTS[count - 1] if count <= len(_WEIGHTS) else 1 + math.log(count)
-
-
-@cache
-def _spellings() -> re.Pattern[str]:
-    return re.compile(rf"{spaced_words().pattern}|[^\W_]+")
-
-
-def _words(text: str) -> list[str]:
-    """Words as they are spelt, and pairs of characters of runs without spaces (a run of one is itself)."""
-    if text.isascii():
-        return _ASCII_WORDS.findall(text)
-    text = clean(text)
-    runs = runs_without_spaces().findall(text)
-    words: list[str] = _spellings().findall(runs_without_spaces().sub(" ", text) if runs else text)
-    for run in runs:
-        words += [run[at : at + 2] for at in range(len(run) - 1)] or [run]
-    return words
-
-
-def _features(word: str) -> list[str]:
-    """What one spelling stands for: its parts in their basic form, without those that say nothing."""
-    if runs_without_spaces().match(word):
-        return [unicodedata.normalize("NFKC", word)]
-    found = []
-    for part in camel_parts(word):
-        for run in [part] if spaced_words().match(part) else _LETTERS_OR_DIGITS.findall(part):
-            basic = _basic(run)
-            if len(basic) > 1 and basic not in STOP_WORDS:
-                found.append(_stem(basic))
-    return found
-
-
-def _basic(word: str) -> str:
-    word = unicodedata.normalize("NFKC", word).casefold()
-    if word.isascii() or spaced_words().match(word):
-        return word
-    decomposed = unicodedata.normalize("NFKD", word)
-    return "".join(char for char in decomposed if not unicodedata.combining(char))
-
-
-def _stem(word: str) -> str:
-    for ending in _ENDINGS:
-        if word.endswith(ending) and len(word) - len(ending) >= _STEM_LETTERS:
-            return word[: -len(ending)]
-    return word

@@ -11,7 +11,6 @@ import hashlib
 import json
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -87,6 +86,8 @@ class MiniLmEmbedder:
         if workers <= 1 or len(texts) < 2:
             work()
         else:
+            from concurrent.futures import ThreadPoolExecutor
+
             self._loaded()
             with ThreadPoolExecutor(workers, thread_name_prefix="hermes-lance-embed") as pool:
                 running = [pool.submit(work) for _ in range(workers)]

@@ -22,18 +22,17 @@ def preview(invocation: Invocation, library: Library, extra: Sequence[tuple[Path
     """Prints the estimate. Nothing is written: no root, no folder, no index."""
     from hermes_lance.ingest import roots as root_list
     from hermes_lance.ingest.estimate import estimate
-    from hermes_lance.ingest.reading import Reader
+    from hermes_lance.ingest.signatures import PieceSignatures
 
     if library.caller_owned:
         raise UsageError(f"{library.dataset}: a dataset named by --dataset is never rebuilt", hint="Use --home.")
     added = tuple(RootSetting(str(path), recursive) for path, recursive in extra)
     config = replace(library.config, roots=(*library.config.roots, *added))
-    reader = Reader.of(config)
     found = estimate(
         config,
         library.dataset,
         root_list.active_roots(config),
-        lambda media_type: reader.signature(media_type or ""),
+        PieceSignatures.of_config(config).of,
         full=full,
     )
     found.warnings = [*library.warnings, *found.warnings]
