@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from hermes_lance.core.errors import DatasetMissing, HermesLanceError, PluginMissing, UsageError
+from hermes_lance.core.errors import DatasetBusy, DatasetMissing, HermesLanceError, PluginMissing, UsageError
 from hermes_lance.core.signature import digest
 from hermes_lance.ingest.signatures import PieceSignatures
 from hermes_lance.store import manifest as manifests
@@ -205,7 +205,7 @@ def _repair(library: Opened, tables: Any) -> None:
     def rebuild(newest: Manifest | None) -> Manifest:
         recover.settle_tables(dataset, tables)
         facts = recover.facts_of(newest)
-        return recover.rebuild(dataset, tables, None, facts=facts, newer_than=newest, note="rebuilt by doctor")
+        return recover.rebuild(dataset, tables, facts=facts, newer_than=newest, note="rebuilt by doctor")
 
     check.repair(dataset, rebuild)
     compact.retain(dataset, keep=1)
@@ -265,6 +265,11 @@ def export(library: Opened, table: str) -> Any:
     if table not in EXPORTS:
         raise UsageError(f"export {table}: unknown", hint=f"Choose one of: {', '.join(EXPORTS)}.")
     manifest = library.manifest()
+    if manifest.tables_behind:
+        raise DatasetBusy(
+            f"{library.dataset}: a build has published text that its tables do not hold yet",
+            hint="Try again when it has ended; if it was interrupted, run `hermes-lance build`.",
+        )
     name = "sources" if table == "files" else table
     tables = Tables(library.dataset)
     columns = schema.load(name).names

@@ -24,6 +24,8 @@ from hermes_lance.ingest.survey import Survey, space_differs, survey, unfinished
 from hermes_lance.ingest.tally import Tally
 from hermes_lance.store import compact, recover
 from hermes_lance.store import manifest as manifests
+from hermes_lance.store.catch_up import catch_up
+from hermes_lance.store.changes import Changes
 from hermes_lance.store.lock import writing
 from hermes_lance.store.manifest import Manifest
 from hermes_lance.store.publish import Facts, Publication, space_of
@@ -40,7 +42,7 @@ FILES_IN_A_PUBLICATION = 20_000
 SECONDS_IN_A_PUBLICATION = 30.0
 
 Progress = Callable[[str, int, int, str], None]
-"""Stage (`read` or `embed`), number done, number in all, the path at hand."""
+"""Stage (`read`, `tables` or `embed`), number done, number in all, the path at hand."""
 
 
 def _no_progress(stage: str, done: int, total: int, path: str) -> None:
@@ -71,6 +73,7 @@ class Build:
     _reader: Reader | None = None
     _tables: Tables | None = None
     _fingerprints: Mapping[str, str] | None = None
+    _changes: Changes = field(default_factory=Changes)
     _run: str = field(default_factory=ids.unique_name)
     _started: float = field(default_factory=time.monotonic)
 
@@ -136,6 +139,8 @@ class Build:
             plan = self._plan(base)
         self.tally.plan(plan)
         base = self._write_text(base, plan)
+        if base is not None and base.tables_behind:
+            base = self._write_tables(base)
         if base is not None and self.embed:
             base = self._write_vectors(base)
         return self._tidied(base) if base is not None else None
@@ -193,6 +198,16 @@ class Build:
                 work.abandon()
             raise
 
+    def _write_tables(self, base: Manifest) -> Manifest:
+        """The tables get what has just been published; the text can be searched meanwhile."""
+        assert self._tables is not None
+        self.progress("tables", 0, self.report.chunks.written, "")
+        self.report.published += 1
+        written = self.report.chunks.written
+        return catch_up(
+            self.dataset, self._tables, base, self._changes, lambda done, _: self.progress("tables", done, written, "")
+        )
+
     def _begin(self, base: Manifest | None) -> Publication:
         assert self._tables is not None
         return Publication(self.dataset, self._tables, base, self._run, self._facts(base))
@@ -209,6 +224,7 @@ class Build:
             side = self.dataset / manifests.SIDE
             vectors.attach_known(work, VectorRows(side, base.vector_segments, DeadRows()))
         manifest = work.commit()
+        self._changes.add(work.changes)
         self.report.published += 1
         return manifest
 

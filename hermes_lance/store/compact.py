@@ -7,9 +7,8 @@ and publishes the result as a generation of its own with the same rows.
 from __future__ import annotations
 
 import shutil
-import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from hermes_lance.core import ids
 from hermes_lance.core.errors import DatasetDamaged, DatasetMissing, GenerationMissing
 from hermes_lance.store import failpoints
 from hermes_lance.store import manifest as manifests
+from hermes_lance.store.catch_up import same_rows
 from hermes_lance.store.durable import disk_errors, link_or_copy, link_tree, make_private
 from hermes_lance.store.manifest import Manifest
 from hermes_lance.store.merge import MOST_SEGMENTS, first_to_merge, merged_text, merged_vectors
@@ -50,7 +50,7 @@ def retain(dataset: Path, keep: int = KEPT_GENERATIONS) -> Removed:
     published = _published_id(dataset)
     known = [one for one in manifests.generations_on_disk(dataset) if one <= published]
     stray = [one for one in manifests.generations_on_disk(dataset) if one > published]
-    kept = _readable(dataset, known[-keep:])
+    kept = _kept(dataset, known, keep)
     for generation in [one for one in known if one not in kept] + stray:
         manifests.manifest_path(dataset, generation).unlink(missing_ok=True)
         removed.generations += 1
@@ -79,15 +79,22 @@ def _published_id(dataset: Path) -> str:
         return ""
 
 
-def _readable(dataset: Path, generations: list[str]) -> dict[str, Manifest]:
-    """Manifests by id, oldest first. One that nobody can read serves nobody and goes, but never the current one."""
+def _kept(dataset: Path, known: list[str], keep: int) -> dict[str, Manifest]:
+    """The current manifest and the newest `keep` whose tables are complete, by id. One that nobody can read serves
+    nobody and goes, but never the current one; one whose tables were behind was followed by its equal.
+    """
     found: dict[str, Manifest] = {}
-    for generation in generations:
+    for generation in reversed(known):
         try:
-            found[generation] = manifests.read_manifest(dataset, generation)
+            manifest = manifests.read_manifest(dataset, generation)
         except DatasetDamaged:
-            if generation == generations[-1]:
+            if generation == known[-1]:
                 raise
+            continue
+        if generation == known[-1] or not manifest.tables_behind:
+            found[generation] = manifest
+        if sum(not one.tables_behind for one in found.values()) >= keep:
+            break
     return found
 
 
@@ -105,7 +112,7 @@ def _named_files(generations: Iterable[Manifest]) -> tuple[set[str], set[str]]:
 
 def tidy(dataset: Path, tables: Tables, base: Manifest, *, force: bool = False) -> Manifest:
     """Merges what has become many small pieces; the given generation when there is nothing to do."""
-    manifest = _same_rows(base, "upkeep")
+    manifest = same_rows(base, "upkeep")
     whole = force or _too_dead(base)
     some = _too_many(base.text_segments) or _too_many(base.vector_segments)
     commits = {name: entry["version"] - entry.get("compacted", 0) for name, entry in base.tables.items()}
@@ -161,14 +168,6 @@ def _merge_side_files(side: Path, base: Manifest, manifest: Manifest, *, whole: 
         raise
 
 
-def _same_rows(base: Manifest, note: str) -> Manifest:
-    manifest = Manifest(**{item.name: getattr(base, item.name) for item in fields(Manifest)})
-    manifest.id, manifest.parent, manifest.note, manifest.tags = manifests.next_id(base), base.id, note, []
-    manifest.published_at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-    manifest.tables = {name: dict(entry) for name, entry in base.tables.items()}
-    return manifest
-
-
 def _too_many(entries: list[dict[str, Any]]) -> bool:
     return len(entries) > MOST_SEGMENTS
 
@@ -179,11 +178,16 @@ def _too_dead(base: Manifest) -> bool:
 
 
 def pin(dataset: Path, generation: str) -> Path:
-    """A self-contained copy of a generation that no upkeep touches, by hard links; its folder.
+    """A self-contained copy of a generation that no upkeep touches, by hard links; its folder. `GenerationMissing` for
+    one whose tables were behind.
 
     Lance, Tantivy and side files are written once and never in place, so links are safe. Only under the writer lock.
     """
     manifest = manifests.read_manifest(dataset, generation)
+    if manifest.tables_behind:
+        raise GenerationMissing(
+            f"generation {generation}: a passing state, whose tables were not complete; keep another"
+        )
     target = dataset / manifests.PINNED / generation
     if target.exists():
         return target

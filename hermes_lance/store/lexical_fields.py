@@ -1,12 +1,13 @@
 """The fields of a Tantivy index, derived from the roles in `schemas/*.json`, and how heavy each one counts.
 
-`text` columns become analysed fields, `key` and `filter` columns raw ones. Added to them: `serial` (row number),
-`folder` (every folder above a file, and the file), `name` (whole file name), `pairs` and `grams`.
+`text` columns become analysed fields, `filter` columns raw ones. Added to them: `serial` (row number), `key` (that of
+the row, as a number), `folder` (every folder above a file, and the file), `name` (whole file name), `pairs`, `grams`.
 """
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -19,7 +20,7 @@ from hermes_lance.core.signature import digest
 from hermes_lance.core.words import Analyser
 from hermes_lance.store.durable import translated
 
-SERIAL, FOLDER, NAME, PAIRS, GRAMS = "serial", "folder", "name", "pairs", "grams"
+SERIAL, KEY, FOLDER, NAME, PAIRS, GRAMS = "serial", "key", "folder", "name", "pairs", "grams"
 
 FIRST = "\0"
 """Begins the file name in the field `name` of the first passage of a file."""
@@ -61,7 +62,7 @@ class Layout:
     analysed: tuple[str, ...]
     """Analysed fields, body included."""
     raw: tuple[str, ...]
-    """Filter columns, and the key."""
+    """Filter columns."""
     weights: Weights
 
 
@@ -77,7 +78,7 @@ def layout(table: str) -> Layout:
     """The fields that the schema of `table` asks for."""
     columns = schema.load(table)
     analysed = tuple(column.name for column in columns.by_role("text"))
-    raw = (columns.key, *(column.name for column in columns.by_role("filter")))
+    raw = tuple(column.name for column in columns.by_role("filter"))
     return Layout(table, columns.key, BODIES[table], analysed, raw, WEIGHTS[table])
 
 
@@ -85,7 +86,7 @@ def lexical_digest(table: str, analyser: Analyser | None = None) -> str:
     """Fingerprint of everything that shapes the stored index of `table`; weights only shape queries."""
     fields = layout(table)
     return digest({
-        "lexical": 1,
+        "lexical": 2,
         "analyser": (analyser or Analyser()).digest(),
         "table": table,
         "analysed": list(fields.analysed),
@@ -100,6 +101,8 @@ def tantivy_schema(fields: Layout) -> Any:
     builder = tantivy.SchemaBuilder()
     # Indexed as well as fast: the writer replaces a row by its number.
     builder.add_unsigned_field(SERIAL, indexed=True, fast=True)
+    # Keys are compared, never asked for: as terms, one a row, they would be a tenth of the work of indexing.
+    builder.add_unsigned_field(KEY, indexed=False, fast=True)
     for name in fields.raw:
         builder.add_text_field(name, tokenizer_name="raw", index_option="basic")
     for name in (FOLDER, NAME):
@@ -109,6 +112,11 @@ def tantivy_schema(fields: Layout) -> Any:
     for name in (PAIRS, GRAMS):
         builder.add_text_field(name, tokenizer_name="tokens", index_option="freq")
     return builder.build()
+
+
+def key_number(key: str) -> int:
+    """A key as the field `key` holds it: the first 64 bits of its SHA-256."""
+    return int.from_bytes(hashlib.sha256(key.encode("utf-8", "surrogatepass")).digest()[:8], "big")
 
 
 def folder_key(root_key: str, path: str) -> str:

@@ -42,6 +42,8 @@ class Manifest:
     run: str
     tables: dict[str, dict[str, Any]] = field(default_factory=dict)
     """Table name to `{version, rows}`."""
+    tables_behind: bool = False
+    """The tables lack what was changed last: text is published first. Whoever writes next completes them."""
     lexical: dict[str, Any] = field(default_factory=dict)
     """`{folder, files: {relative: size}}`."""
     text_segments: list[dict[str, Any]] = field(default_factory=list)

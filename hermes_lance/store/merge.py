@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hermes_lance.store.rows import DeadRows, TextRows, TextSegmentWriter, as_mapping
+from hermes_lance.store.rows import DeadRows, TextRows, TextSegmentWriter
 from hermes_lance.store.segment import SegmentWriter
 from hermes_lance.store.vectors import VectorRows
 
@@ -36,7 +36,7 @@ def merged_text(side: Path, entries: Sequence[dict[str, Any]], dropped: DeadRows
     """One segment with the rows of all these but the `dropped` ones, in order of their serials."""
     writer = TextSegmentWriter(path)
     for serial, segment, index in TextRows(side, entries, dropped).living():
-        writer.add(as_mapping(segment.row(index)), serial)
+        writer.add(segment.row(index), serial)
     return [writer.close()]
 
 

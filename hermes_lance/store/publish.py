@@ -1,7 +1,8 @@
-"""One publication: a set of whole files, across all tables, made visible at once.
+"""One publication: a set of whole files made visible at once.
 
-Order: intent, Lance tables (vectors, chunks, artifacts, edges, sources), Tantivy, side files, flush, manifest, and
-last the pointer. What a kill between any two of these leaves is described in docs/FORMAT.md; `recover` tidies it.
+Order: intent, the vectors table, Tantivy, side files, flush, manifest, and last the pointer. Text is published before
+the tables have it, since Lance takes a second to load: `catch_up` writes them right after. What a kill between any two
+of these steps leaves is described in docs/FORMAT.md; `recover` tidies it.
 """
 
 from __future__ import annotations
@@ -15,17 +16,19 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from hermes_lance.core import ids, schema
+from hermes_lance.core import ids
 from hermes_lance.core.errors import DatasetDamaged, HermesLanceError
 from hermes_lance.core.memory import give_back
 from hermes_lance.core.records import ChunkRow, KnownFile
-from hermes_lance.store import failpoints, lexical, lexical_files
+from hermes_lance.store import failpoints, lexical_files
 from hermes_lance.store import manifest as manifests
+from hermes_lance.store.changes import Changes
 from hermes_lance.store.durable import disk_errors, make_private
 from hermes_lance.store.files import FilesState, write_files
+from hermes_lance.store.lexical_writer import LexicalWriter
 from hermes_lance.store.manifest import Manifest
 from hermes_lance.store.pointer import publish_manifest, table_step, write_intent
-from hermes_lance.store.rows import DeadRows, TextRows, TextSegmentWriter, as_mapping, source_hash
+from hermes_lance.store.rows import DeadRows, TextRows, TextSegmentWriter, source_hash
 from hermes_lance.store.tables import Tables, vector_table
 from hermes_lance.store.vectors import VectorRows, write_vectors
 
@@ -59,8 +62,8 @@ class Publication:
     """Gathers changes on top of a generation and publishes them. Only under the writer lock, after recovery.
 
     `put_file` replaces everything known of a file; `put_state` changes its record and keeps its passages;
-    `drop_file` forgets it. Nothing is visible before `commit` returns. A `with` block removes what was gathered when an
-    error ends it; what was committed to the tables by then is left to recovery.
+    `drop_file` forgets it. Nothing is visible before `commit` returns; `changes` is then what the tables lack. A `with`
+    block removes what was gathered when an error ends it; what was committed to the tables by then is left to recovery.
     """
 
     def __init__(self, dataset: Path, tables: Tables, base: Manifest | None, run: str, facts: Facts) -> None:
@@ -69,13 +72,10 @@ class Publication:
         self.known: dict[str, KnownFile] = FilesState(self.side, base.files if base else None).all()
         self.dead = set(DeadRows.read(self.side, base.dead if base else None))
         self.serial = base.next_serial if base else 0
-        self._states: dict[str, KnownFile] = {}
-        self._dropped: dict[str, None] = {}
-        self._replaced: dict[str, None] = {}
-        self._columns: dict[str, list[Any]] = {name: [] for name in schema.load("chunks").names}
+        self.changes = Changes()
         self._vectors = _Vectors()
         self._segment: TextSegmentWriter | None = None
-        self._lexical: lexical.LexicalWriter | None = None
+        self._lexical: LexicalWriter | None = None
         self._lexical_folder: Path | None = None
         self._fresh_vectors = False
         self._after = base
@@ -95,38 +95,36 @@ class Publication:
         """The whole new state of a file: its record and all its passages."""
         before = self.known.get(state.id)
         if before is not None and before.chunks:
-            self._replaced[state.id] = None
-            self._index().delete_sources([state.id])
+            self._replace(state.id)
         self.put_state(state)
-        for row in rows:
-            self._put_row(row)
-
-    def _put_row(self, row: ChunkRow) -> None:
+        if not rows:
+            return
         if self._segment is None:
             self._segment = TextSegmentWriter(self._new_side_file("text"))
-        serial, self.serial = self.serial, self.serial + 1
-        values = as_mapping(row)
-        self._segment.add(values, serial)
-        for name, column in self._columns.items():
-            column.append(values[name])
-        self._index().add(values, serial)
-        self.written.append((serial, row))
-        self.text_bytes += len(row.text)
+        index = self._index()
+        self.changes.written[state.id] = None
+        for row in rows:
+            self._segment.add(row, self.serial)
+            index.add(row, self.serial)
+            self.written.append((self.serial, row))
+            self.text_bytes += len(row.text)
+            self.serial += 1
+
+    def _replace(self, source_id: str) -> None:
+        self.changes.replaced[source_id] = None
+        self._index().delete_sources([source_id])
 
     def put_state(self, state: KnownFile) -> None:
         """A new record of a file; its passages stay."""
-        self._states[state.id] = state
-        self._dropped.pop(state.id, None)
+        self.changes.put(state)
         self.known[state.id] = state
 
     def drop_file(self, source_id: str) -> None:
         """The file and its passages are gone."""
         before = self.known.pop(source_id, None)
-        self._states.pop(source_id, None)
-        self._dropped[source_id] = None
+        self.changes.drop(source_id)
         if before is not None and before.chunks:
-            self._replaced[source_id] = None
-            self._index().delete_sources([source_id])
+            self._replace(source_id)
 
     def put_vector(self, serial: int, source_id: str, key: str, vector: Any, *, stored: bool) -> None:
         """One float16 vector of a row. `stored`: the vectors table has this key already."""
@@ -154,7 +152,7 @@ class Publication:
         """The vector segments of the base are not carried over: the space changes with this publication."""
         self._fresh_vectors = True
 
-    def _index(self) -> lexical.LexicalWriter:
+    def _index(self) -> LexicalWriter:
         """The new Tantivy folder, a clone of the published one, opened at the first change."""
         if self._lexical is None:
             name = ids.unique_name()
@@ -165,7 +163,7 @@ class Publication:
                 if self.base is not None:
                     old = self.dataset / manifests.LEXICAL / self.base.lexical["folder"]
                     lexical_files.clone(old / "chunks", folder / "chunks")
-                self._lexical = lexical.LexicalWriter(folder / "chunks")
+                self._lexical = LexicalWriter(folder / "chunks")
             self._lexical_folder = folder
         return self._lexical
 
@@ -181,41 +179,48 @@ class Publication:
     @property
     def empty(self) -> bool:
         """Nothing was gathered."""
-        return not (self._states or self._dropped or self._vectors.serials or self._vectors.new_keys)
+        return not (self.changes or self._vectors.serials or self._vectors.new_keys)
 
     # -- publishing --------------------------------------------------------------------------------------------
 
     def commit(self, note: str = "") -> Manifest:
         """Publishes; the new manifest. On any error the published generation is still the old one."""
         failpoints.reach("start")
-        changes = self._table_changes()
-        heads = {name: self.tables.head(name) for name, _ in changes}
         manifest = self._new_manifest(note)
+        table = self._vectors_table()
+        heads = {table: self.tables.head(table)} if table is not None else {}
         write_intent(self.dataset, manifest, self.base, {name: head + 1 for name, head in heads.items()}, heads)
         failpoints.reach("intent")
-        for name, act in changes:
-            act()
-            failpoints.reach(table_step(name))
-        versions = {name: self.tables.head(name) for name, _ in changes}
         for name, head in heads.items():
-            if versions[name] != head + 1:
-                raise DatasetDamaged(f"table {name}: version {versions[name]} after one commit on {head}")
-        for name in FIXED_TABLES:
-            manifest.tables.setdefault(name, {"version": self.tables.head(name), "rows": 0})
-        self._note_tables(manifest, versions)
+            self.tables.insert_missing(name, "key", self._vector_rows())
+            failpoints.reach(table_step(name))
+            if self.tables.head(name) != head + 1:
+                raise DatasetDamaged(f"table {name}: version {self.tables.head(name)} after one commit on {head}")
+            note_table(manifest, self.tables, name)
+        served = self.facts.space["active"]["table"] if self._vectors.serials else None
+        if served is not None and served not in manifest.tables:
+            # All of them were there already, left by an earlier dataset in this place.
+            note_table(manifest, self.tables, served)
+        manifest.tables_behind = bool(self.changes) or self.base is None or manifest.tables_behind
         return self._finish(manifest)
 
-    def commit_without_tables(self, versions: Mapping[str, int], note: str = "") -> Manifest:
-        """Publishes the side files and Tantivy alone, over table versions that are already there (recovery)."""
+    def _vectors_table(self) -> str | None:
+        """The table for vectors that are stored nowhere yet; none when there are no such vectors."""
+        if not self._vectors.new_keys:
+            return None
+        # Vectors that answer queries are those of the active space, whatever else is being filled.
+        building = self.facts.space.get("building") if not self._vectors.serials else None
+        space = building or self.facts.space["active"]
+        self.tables.ensure(space["table"], space["dimensions"])
+        return str(space["table"])
+
+    def commit_without_tables(self, tables: Sequence[str], note: str = "") -> Manifest:
+        """Publishes the side files and Tantivy alone, over tables that have everything already (recovery)."""
         manifest = self._new_manifest(note)
-        self._note_tables(manifest, versions)
+        for name in tables:
+            note_table(manifest, self.tables, name)
+        manifest.tables_behind = False
         return self._finish(manifest)
-
-    def _note_tables(self, manifest: Manifest, versions: Mapping[str, int]) -> None:
-        for name, version in versions.items():
-            # The version of the last compaction stays: upkeep counts commits from it.
-            before = manifest.tables.get(name, {})
-            manifest.tables[name] = {**before, "version": version, "rows": self.tables.rows(name)}
 
     def _finish(self, manifest: Manifest) -> Manifest:
         self._write_lexical(manifest)
@@ -253,44 +258,17 @@ class Publication:
             else:
                 path.unlink(missing_ok=True)
 
-    def _table_changes(self) -> list[tuple[str, Any]]:
-        """Table name and the one commit that it needs, in the order of publication."""
-        for name in FIXED_TABLES:
-            self.tables.ensure(name)
-        changes: list[tuple[str, Any]] = []
-        if self._vectors.new_keys:
-            # Vectors that answer queries are those of the active space, whatever else is being filled.
-            building = self.facts.space.get("building") if not self._vectors.serials else None
-            space = building or self.facts.space["active"]
-            name = space["table"]
-            self.tables.ensure(name, space["dimensions"])
-            rows = self._vector_rows()
-            changes.append((name, lambda: self.tables.insert_missing(name, "key", rows)))
-        replaced = sorted(self._replaced)
-        if self._columns["id"]:
-            chunk_rows = _arrow("chunks", self._columns)
-            changes.append(("chunks", lambda: self.tables.upsert("chunks", "id", chunk_rows, ("source_id", replaced))))
-        elif replaced:
-            changes.append(("chunks", lambda: self.tables.delete("chunks", "source_id", replaced)))
-        gone = sorted(self._dropped)
-        if self._states:
-            names = schema.load("sources").names
-            columns = {name: [getattr(state, name) for state in self._states.values()] for name in names}
-            source_rows = _arrow("sources", columns)
-            changes.append(("sources", lambda: self.tables.upsert("sources", "id", source_rows, ("id", gone))))
-        elif gone:
-            changes.append(("sources", lambda: self.tables.delete("sources", "id", gone)))
-        return changes
-
     def _vector_rows(self) -> Any:
         import numpy as np
         import pyarrow as pa
+
+        from hermes_lance.core.schema import arrow_schema
 
         keys = list(self._vectors.new_keys)
         matrix = np.stack([self._vectors.new_keys[key] for key in keys]).astype(np.float16, copy=False)
         flat = pa.array(matrix.ravel(), type=pa.float16())
         vectors = pa.FixedSizeListArray.from_arrays(flat, matrix.shape[1])
-        return pa.Table.from_arrays([pa.array(keys), vectors], schema=schema.arrow_schema("vectors", matrix.shape[1]))
+        return pa.Table.from_arrays([pa.array(keys), vectors], schema=arrow_schema("vectors", matrix.shape[1]))
 
     def _new_manifest(self, note: str) -> Manifest:
         base = self.base
@@ -300,6 +278,7 @@ class Publication:
             published_at=now(),
             run=self.run,
             tables=dict(base.tables) if base else {},
+            tables_behind=base.tables_behind if base else False,
             lexical=dict(base.lexical) if base else {},
             text_segments=list(base.text_segments) if base else [],
             vector_segments=list(base.vector_segments) if base and not self._fresh_vectors else [],
@@ -331,7 +310,7 @@ class Publication:
 
     def _write_side(self, manifest: Manifest) -> None:
         base_text = TextRows(self.side, self.base.text_segments if self.base else [], DeadRows(self.dead))
-        died = base_text.serials_of(list(self._replaced)) if self._replaced else []
+        died = base_text.serials_of(self.changes.replaced)
         if died:
             self.dead.update(died)
             manifest.dead = DeadRows(self.dead).write(self._new_side_file("dead"))
@@ -339,7 +318,7 @@ class Publication:
             manifest.text_segments.append(self._segment.close())
         if self._vectors.serials:
             manifest.vector_segments.append(self._write_vectors())
-        if self._states or self._dropped or manifest.files is None:
+        if self.changes or manifest.files is None:
             manifest.files = write_files(self._new_side_file("files"), self.known.values())
         manifest.totals = self._totals(manifest)
 
@@ -376,6 +355,12 @@ def embedded_rows(side: Path, manifest: Manifest, dead: Iterable[int]) -> int:
     return int(len(have) - (np.isin(have, gone.array()).sum() if len(gone) else 0))
 
 
+def note_table(manifest: Manifest, tables: Tables, name: str) -> None:
+    """Notes the newest version of a table. That of the last compaction stays: upkeep counts commits from it."""
+    before = manifest.tables.get(name, {})
+    manifest.tables[name] = {**before, "version": tables.head(name), "rows": tables.rows(name)}
+
+
 def now() -> str:
     """ISO 8601, UTC, to the second."""
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
@@ -387,10 +372,3 @@ def space_of(embedder: str, signature: str, dimensions: int) -> dict[str, Any]:
 
     table = vector_table(digest(signature))
     return {"embedder": embedder, "signature": signature, "dimensions": dimensions, "table": table}
-
-
-def _arrow(name: str, columns: Mapping[str, list[Any]]) -> Any:
-    import pyarrow as pa
-
-    wanted = schema.arrow_schema(name)
-    return pa.Table.from_arrays([pa.array(columns[item.name], type=item.type) for item in wanted], schema=wanted)

@@ -8,32 +8,31 @@ and are listed as dead, until segments are merged.
 from __future__ import annotations
 
 import json
+from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hermes_lance.core.errors import DatasetDamaged
 from hermes_lance.core.records import ChunkRow
+from hermes_lance.store import columns
 from hermes_lance.store.segment import Segment, SegmentWriter, reading
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-PER_ROW = (
-    "id", "kind", "section", "symbol", "ordinal", "parent_id", "char_start", "char_end", "byte_start", "byte_end",
-    "line_start", "line_end", "page_start", "page_end", "locator", "embedded_tokens", "flags",
+NUMBERS = (
+    "ordinal", "char_start", "char_end", "byte_start", "byte_end", "line_start", "line_end", "page_start", "page_end",
+    "embedded_tokens",
 )  # fmt: skip
-"""Columns kept for each row; those of the file stand once for each file of a segment."""
+CODED = ("kind", "symbol", "parent_id", "locator")
+LISTS = ("section", "flags")
+"""Kept for each row, beside its key, its text and the keys of its vectors; columns of the file stand once a file."""
 PER_FILE = ("source_id", "root", "path", "media_type", "lang", "parser", "chunker")
-KEY_BYTES = 16
-
-
-def as_mapping(row: ChunkRow) -> dict[str, Any]:
-    """A row by column name."""
-    return {name: getattr(row, name) for name in ChunkRow.__dataclass_fields__} | {"text_sha": row.text_sha}
+KEY_BYTES = columns.KEY_BYTES
 
 
 def source_hash(source_id: str) -> int:
@@ -41,60 +40,68 @@ def source_hash(source_id: str) -> int:
     return int(source_id[:16], 16)
 
 
+def _words(raw: bytes) -> tuple[str, ...]:
+    return tuple(json.loads(raw))
+
+
 class TextSegmentWriter:
-    """Streams rows into one text segment. The text goes to disk at once, the small rest is kept until `close`."""
+    """Streams rows into one text segment. The text goes to disk at once, the rest is written by `close`."""
 
     def __init__(self, path: Path) -> None:
         self._file = SegmentWriter(path)
         self._file.begin("text")
-        self._text_offsets = [0]
-        self._rows: list[bytes] = []
-        self._serials: list[int] = []
-        self._row_source: list[int] = []
-        self._sources: list[list[Any]] = []
-        self._source_of: dict[str, int] = {}
-        self._keys: list[bytes] = []
-        self._keys_offsets = [0]
+        self._text_offsets = array("Q", [0])
+        self._rows: list[ChunkRow] = []
+        self._serials = array("Q")
 
     def __len__(self) -> int:
         return len(self._serials)
 
-    def add(self, row: Mapping[str, Any], serial: int) -> None:
-        """Adds one row, given by column name; serials must rise."""
-        data = row["text"].encode("utf-8")
+    def add(self, row: ChunkRow, serial: int) -> None:
+        """Adds one row; serials must rise."""
+        data = row.text.encode("utf-8")
         self._file.append(data)
         self._text_offsets.append(self._text_offsets[-1] + len(data))
-        record = [row[name] for name in PER_ROW]
-        self._rows.append(json.dumps(record, ensure_ascii=False, separators=(",", ":")).encode("utf-8"))
+        self._rows.append(row)
         self._serials.append(serial)
-        ordinal = self._source_of.get(row["source_id"])
-        if ordinal is None:
-            ordinal = self._source_of[row["source_id"]] = len(self._sources)
-            self._sources.append([row[name] for name in PER_FILE])
-        self._row_source.append(ordinal)
-        self._keys.extend(bytes.fromhex(key) for key in row["embed_keys"])
-        self._keys_offsets.append(len(self._keys))
 
     def close(self) -> dict[str, Any]:
         """Finishes the file; its entry for the manifest."""
-        file = self._file
+        file, rows = self._file, self._rows
         file.end()
-        file.put_numbers("text_offsets", self._text_offsets, "Q")
-        offsets = [0]
-        file.begin("rows")
-        for row in self._rows:
-            file.append(row)
-            offsets.append(offsets[-1] + len(row))
-        file.end()
-        file.put_numbers("rows_offsets", offsets, "Q")
-        file.put_numbers("serials", self._serials, "Q")
-        file.put_numbers("row_source", self._row_source, "I")
-        file.put("sources", json.dumps(self._sources, ensure_ascii=False, separators=(",", ":")).encode("utf-8"))
-        file.put_numbers("source_hashes", (source_hash(source[0]) for source in self._sources), "Q")
-        file.put("keys", b"".join(self._keys))
-        file.put_numbers("keys_offsets", self._keys_offsets, "I")
+        file.put("text_offsets", self._text_offsets.tobytes(), "Q")
+        file.put("serials", self._serials.tobytes(), "Q")
+        columns.put_keys(file, "ids", [row.id for row in rows])
+        for name in NUMBERS:
+            columns.put_numbers(file, name, [getattr(row, name) for row in rows])
+        for name in CODED:
+            columns.put_coded(file, name, [getattr(row, name) for row in rows])
+        for name in LISTS:
+            columns.put_coded(file, name, [getattr(row, name) for row in rows], columns.as_json)
+        self._put_sources()
+        counts = array("I", [0])
+        for row in rows:
+            counts.append(counts[-1] + len(row.embed_keys))
+        columns.put_keys(file, "keys", [key for row in rows for key in row.embed_keys])
+        file.put("keys_offsets", counts.tobytes(), "I")
         entry = file.close()
-        return {**entry, "rows": len(self._serials), "text_bytes": self._text_offsets[-1]}
+        return {**entry, "rows": len(rows), "text_bytes": self._text_offsets[-1]}
+
+    def _put_sources(self) -> None:
+        """What stands once for each file, and for each row the number of its file."""
+        ordinal_of: dict[str, int] = {}
+        first_rows: list[ChunkRow] = []
+        of_rows = array("I")
+        for row in self._rows:
+            ordinal = ordinal_of.get(row.source_id)
+            if ordinal is None:
+                ordinal = ordinal_of[row.source_id] = len(first_rows)
+                first_rows.append(row)
+            of_rows.append(ordinal)
+        self._file.put("row_source", of_rows.tobytes(), "I")
+        records = [columns.as_json([getattr(row, name) for name in PER_FILE]) for row in first_rows]
+        columns.put_texts(self._file, "sources", records)
+        self._file.put_numbers("source_hashes", (source_hash(source) for source in ordinal_of), "Q")
 
     def discard(self) -> None:
         """Removes the unfinished file."""
@@ -110,23 +117,60 @@ class TextSegment:
         self.serials = self.file.cast("serials")
         self._text = self.file.raw("text")
         self._text_offsets = self.file.cast("text_offsets")
-        self._rows = self.file.raw("rows")
-        self._rows_offsets = self.file.cast("rows_offsets")
         self._row_source = self.file.cast("row_source")
-        self._keys = self.file.raw("keys")
         self._keys_offsets = self.file.cast("keys_offsets")
-        self._sources: list[list[Any]] | None = None
+        self._columns: dict[str, Any] = {}
+        self._sources: dict[int, list[Any]] = {}
 
     def __len__(self) -> int:
         return len(self.serials)
 
+    def _column(self, name: str, make: Callable[[], Any]) -> Any:
+        """A column, opened when it is first asked for: a search of one page needs few of them."""
+        column = self._columns.get(name)
+        if column is None:
+            column = self._columns[name] = make()
+        return column
+
+    def numbers(self, name: str) -> columns.Numbers:
+        """A column of whole numbers."""
+        column: columns.Numbers = self._column(name, lambda: columns.Numbers(self.file, name))
+        return column
+
+    def coded(self, name: str) -> columns.Coded:
+        """A column of repeating values: strings, or tuples of strings."""
+        decode: Callable[[bytes], Any] = _words if name in LISTS else bytes.decode
+        column: columns.Coded = self._column(name, lambda: columns.Coded(self.file, name, decode))
+        return column
+
+    def keys_of(self, name: str) -> columns.Keys:
+        """`ids`, one for each row, or `keys`, those of all vectors in the order of their rows."""
+        column: columns.Keys = self._column(name, lambda: columns.Keys(self.file, name))
+        return column
+
+    def id(self, index: int) -> str:
+        """The key of a row."""
+        with reading(self.file.path):
+            return self.keys_of("ids")[index]
+
+    def source(self, ordinal: int) -> list[Any]:
+        """What stands once for a file, in the order of `PER_FILE`."""
+        found = self._sources.get(ordinal)
+        if found is None:
+            with reading(self.file.path):
+                texts: columns.Texts = self._column("sources", lambda: columns.Texts(self.file, "sources"))
+                found = self._sources[ordinal] = json.loads(texts[ordinal])
+        return found
+
     @property
     def sources(self) -> list[list[Any]]:
         """What stands once for each file."""
-        if self._sources is None:
-            with reading(self.file.path):
-                self._sources = json.loads(bytes(self.file.raw("sources")))
-        return self._sources
+        return [self.source(ordinal) for ordinal in range(len(self.file.cast("source_hashes")))]
+
+    def source_id(self, index: int) -> str:
+        """The file of a row."""
+        with reading(self.file.path):
+            return str(self.source(self._row_source[index])[0])
 
     def text(self, index: int) -> str:
         """The text of a row."""
@@ -136,20 +180,16 @@ class TextSegment:
     def keys(self, index: int) -> tuple[str, ...]:
         """The keys of a row's vectors."""
         with reading(self.file.path):
-            start, end = self._keys_offsets[index], self._keys_offsets[index + 1]
-            if end * KEY_BYTES > len(self._keys):
-                raise IndexError("keys beyond the end")
-        return tuple(bytes(self._keys[at * KEY_BYTES : (at + 1) * KEY_BYTES]).hex() for at in range(start, end))
+            every = self.keys_of("keys")
+            return tuple(every[at] for at in range(self._keys_offsets[index], self._keys_offsets[index + 1]))
 
     def row(self, index: int) -> ChunkRow:
         """A whole row."""
         with reading(self.file.path):
-            record = json.loads(bytes(self._rows[self._rows_offsets[index] : self._rows_offsets[index + 1]]))
-            values = dict(zip(PER_ROW, record, strict=True))
-            values.update(zip(PER_FILE, self.sources[self._row_source[index]], strict=True))
-            values["section"] = tuple(values["section"])
-            values["flags"] = tuple(values["flags"])
-            return ChunkRow(text=self.text(index), embed_keys=self.keys(index), run="", **values)
+            values: dict[str, Any] = dict(zip(PER_FILE, self.source(self._row_source[index]), strict=True))
+            values.update((name, self.numbers(name)[index]) for name in NUMBERS)
+            values.update((name, self.coded(name)[index]) for name in (*CODED, *LISTS))
+            return ChunkRow(id=self.id(index), text=self.text(index), embed_keys=self.keys(index), run="", **values)
 
     def source_hash_of_rows(self) -> npt.NDArray[np.uint64]:
         """For each row the hash of its file."""

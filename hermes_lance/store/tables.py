@@ -16,6 +16,8 @@ from hermes_lance.store.durable import disk_errors, make_private
 from hermes_lance.store.manifest import LANCE
 
 VECTOR_PREFIX = "vectors_"
+_LAST_NUMBER = (1 << 64) - 1
+_DIGITS = len(str(_LAST_NUMBER))
 _VALUES_IN_ONE_CONDITION = 2_000
 ROWS_WORTH_AN_INDEX = 20_000
 CACHE_BYTES = 32 << 20
@@ -37,9 +39,20 @@ def vector_table(space: str) -> str:
     return f"{VECTOR_PREFIX}{space}"
 
 
+def versions_on_disk(folder: Path) -> dict[int, Path]:
+    """The manifests of a table by version, read from their names: n is stored as 2^64 - 1 - n, so that the newest comes
+    first, or as itself by older releases of Lance."""
+    found = {}
+    for path in (folder / "_versions").glob("*.manifest"):
+        number = path.name.removesuffix(".manifest")
+        if number.isdigit():
+            found[int(number) if len(number) < _DIGITS else _LAST_NUMBER - int(number)] = path
+    return found
+
+
 def _begun(folder: Path) -> bool:
     """A kill while a table is made leaves a folder without any version; it is no table yet."""
-    return any((folder / "_versions").glob("*.manifest"))
+    return bool(versions_on_disk(folder))
 
 
 def _small_caches() -> Any:
@@ -101,6 +114,10 @@ class Tables:
         """Newest version."""
         return int(self.table(name).version)
 
+    def newest(self, name: str) -> int | None:
+        """The same by the names of its files, without Lance; none where there is no such table."""
+        return max(versions_on_disk(self.folder / f"{name}.lance"), default=None)
+
     def rows(self, name: str) -> int:
         """Rows at the newest version."""
         return int(self.table(name).count_rows())
@@ -112,6 +129,11 @@ class Tables:
             merge = merge.when_not_matched_by_source_delete(any_of(*replaced))
         with disk_errors(str(self.folder)):
             merge.execute(rows)
+
+    def append(self, name: str, rows: Any) -> None:
+        """Adds rows whose keys are certainly not there, in one commit."""
+        with disk_errors(str(self.folder)):
+            self.table(name).add(rows)
 
     def insert_missing(self, name: str, key: str, rows: Any) -> None:
         """Adds the rows whose key is not there yet, in one commit."""

@@ -12,10 +12,9 @@ from typing import Any
 
 from hermes_lance.store.durable import disk_errors
 from hermes_lance.store.manifest import GENERATIONS, LANCE, Manifest
+from hermes_lance.store.tables import versions_on_disk
 
 BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
-_NEWEST = (1 << 64) - 1
-"""Lance names the manifest of version n after this number less n, so that the newest comes first."""
 
 
 def boot_id() -> str | None:
@@ -44,7 +43,6 @@ def forget(dataset: Path, base: Manifest | None) -> None:
             if version is None:
                 shutil.rmtree(folder)
                 continue
-            for path in (folder / "_versions").glob("*.manifest*"):
-                number = path.name.partition(".")[0]
-                if number.isdigit() and _NEWEST - int(number) > version:
+            for number, path in versions_on_disk(folder).items():
+                if number > version:
                     path.unlink()

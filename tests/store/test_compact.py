@@ -11,6 +11,7 @@ import pytest
 from hermes_lance.core.errors import DatasetDamaged, DiskFull, GenerationMissing
 from hermes_lance.store import check, compact, durable, recover
 from hermes_lance.store import manifest as manifests
+from hermes_lance.store.catch_up import catch_up
 from hermes_lance.store.publish import Facts, Publication, space_of
 from hermes_lance.store.snapshot import open_snapshot
 from hermes_lance.store.tables import Tables
@@ -33,7 +34,7 @@ def publish(dataset: Path, files: dict[str, list[str] | None]) -> manifests.Mani
         for serial, row in work.written:
             vector = model.embed_query(row.text).astype("float16")
             work.put_vector(serial, row.source_id, row.embed_keys[0], vector, stored=False)
-        return work.commit()
+        return catch_up(dataset, tables, work.commit(), work.changes)
 
 
 def tidy(dataset: Path, *, force: bool = False) -> manifests.Manifest:
@@ -52,13 +53,12 @@ def compacted(before: manifests.Manifest, after: manifests.Manifest) -> set[str]
 
 
 def test_retention_removes_what_no_kept_generation_names_and_strays_of_killed_runs(tmp_path):
-    for number in range(4):
-        publish(tmp_path, {"a.txt": [f"turn {number}"]})
+    kept = [publish(tmp_path, {"a.txt": [f"turn {number}"]}).id for number in range(4)][-2:]
     strays = [
         tmp_path / "side" / "0.text",
         tmp_path / "CURRENT.77.tmp",
-        tmp_path / "generations" / "00000009.json",
-        tmp_path / "generations" / "00000005.json.77.tmp",
+        tmp_path / "generations" / "00000019.json",
+        tmp_path / "generations" / "00000009.json.77.tmp",
         tmp_path / "lexical" / "0" / "chunks" / "meta.json",
         tmp_path / "pinned" / "00000001.0" / "CURRENT",
     ]
@@ -66,11 +66,11 @@ def test_retention_removes_what_no_kept_generation_names_and_strays_of_killed_ru
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(b"left behind")
     compact.retain(tmp_path, keep=2)
-    assert manifests.known_generations(tmp_path) == ["00000003", "00000004"]
+    assert manifests.known_generations(tmp_path) == kept
     assert not any(path.exists() for path in strays)
     assert names(tmp_path / "pinned") == set()
     assert all(one.ok for one in check.checks(tmp_path))
-    old = open_snapshot(tmp_path, "00000003")
+    old = open_snapshot(tmp_path, kept[0])
     assert [segment.row(at).text for _, segment, at in old.text.living()] == ["turn 2"]
 
 
@@ -82,13 +82,12 @@ def test_retention_before_the_first_generation_removes_what_a_killed_run_left(tm
 
 
 def test_an_older_manifest_that_nobody_can_read_goes_and_the_current_one_never(tmp_path):
-    for number in range(3):
-        publish(tmp_path, {"a.txt": [f"turn {number}"]})
-    manifests.manifest_path(tmp_path, "00000002").write_bytes(b"damaged")
+    first, second, third = [publish(tmp_path, {"a.txt": [f"turn {number}"]}).id for number in range(3)]
+    manifests.manifest_path(tmp_path, second).write_bytes(b"damaged")
     compact.retain(tmp_path)
-    assert manifests.known_generations(tmp_path) == ["00000001", "00000003"]
+    assert manifests.known_generations(tmp_path) == [first, third]
     before = names(tmp_path / "side")
-    manifests.manifest_path(tmp_path, "00000003").write_bytes(b"damaged")
+    manifests.manifest_path(tmp_path, third).write_bytes(b"damaged")
     with pytest.raises(DatasetDamaged):
         compact.retain(tmp_path)
     assert names(tmp_path / "side") == before
@@ -103,12 +102,12 @@ def test_upkeep_with_nothing_to_do_publishes_nothing(tmp_path):
 def test_many_segments_are_merged_and_every_row_and_vector_stays(tmp_path, monkeypatch):
     monkeypatch.setattr(compact, "MOST_SEGMENTS", 2)
     for number in range(3):
-        publish(tmp_path, {f"{number}.txt": [f"fox number {number}", "the same words"]})
+        last = publish(tmp_path, {f"{number}.txt": [f"fox number {number}", "the same words"]})
     before = contents_of(tmp_path)
     manifest = tidy(tmp_path)
     assert len(manifest.text_segments) == len(manifest.vector_segments) == 1
     assert contents_of(tmp_path) == before
-    assert manifest.parent == "00000003" and manifest.note == "upkeep"
+    assert manifest.parent == last.id and manifest.note == "upkeep"
     assert all(one.ok for one in check.checks(tmp_path))
 
 
@@ -163,10 +162,10 @@ def test_upkeep_that_fails_for_want_of_room_leaves_the_generation_and_no_files(t
 
 
 def test_a_kept_generation_is_complete_on_its_own_and_made_once(tmp_path):
-    publish(tmp_path, {"a.txt": ["a red fox"], "b.txt": ["a grey wolf"]})
+    generation = publish(tmp_path, {"a.txt": ["a red fox"], "b.txt": ["a grey wolf"]}).id
     before = contents_of(tmp_path)
-    pinned = compact.pin(tmp_path, "00000001")
-    assert compact.pin(tmp_path, "00000001") == pinned
+    pinned = compact.pin(tmp_path, generation)
+    assert compact.pin(tmp_path, generation) == pinned
     for number in range(4):
         publish(tmp_path, {"a.txt": [f"turn {number}"], "b.txt": None})
     tidy(tmp_path, force=True)
@@ -178,25 +177,25 @@ def test_a_kept_generation_is_complete_on_its_own_and_made_once(tmp_path):
 
 
 def test_without_hard_links_a_kept_generation_is_copied(tmp_path, monkeypatch):
-    publish(tmp_path, {"a.txt": ["a red fox"]})
+    generation = publish(tmp_path, {"a.txt": ["a red fox"]}).id
 
     def link(source, target):
         raise OSError(errno.EPERM, "Operation not permitted")
 
     monkeypatch.setattr(os, "link", link)
-    pinned = compact.pin(tmp_path, "00000001")
+    pinned = compact.pin(tmp_path, generation)
     (side,) = (pinned / "side").glob("*.text")
     assert not side.samefile(tmp_path / "side" / side.name)
     assert contents_of(pinned) == contents_of(tmp_path)
 
 
 def test_a_generation_whose_files_are_gone_cannot_be_kept(tmp_path):
-    publish(tmp_path, {"a.txt": ["a red fox"]})
+    generation = publish(tmp_path, {"a.txt": ["a red fox"]}).id
     publish(tmp_path, {"a.txt": ["a green fox"]})
     for path in (tmp_path / "side").glob("*.text"):
         path.unlink()
     with pytest.raises(GenerationMissing):
-        compact.pin(tmp_path, "00000001")
+        compact.pin(tmp_path, generation)
     with pytest.raises(GenerationMissing):
         compact.pin(tmp_path, "00000077")
     with pytest.raises(GenerationMissing):
@@ -204,7 +203,7 @@ def test_a_generation_whose_files_are_gone_cannot_be_kept(tmp_path):
 
 
 def test_a_copy_that_was_not_finished_does_not_count_as_kept(tmp_path, monkeypatch):
-    publish(tmp_path, {"a.txt": ["a red fox"]})
+    generation = publish(tmp_path, {"a.txt": ["a red fox"]}).id
 
     def full(source, target):
         raise OSError(errno.ENOSPC, "No space left on device")
@@ -212,8 +211,23 @@ def test_a_copy_that_was_not_finished_does_not_count_as_kept(tmp_path, monkeypat
     with monkeypatch.context() as patch:
         patch.setattr(durable, "link_or_copy", full)
         with pytest.raises(DiskFull):
-            compact.pin(tmp_path, "00000001")
-    assert not (tmp_path / "pinned" / "00000001").exists()
+            compact.pin(tmp_path, generation)
+    assert not (tmp_path / "pinned" / generation).exists()
     compact.retain(tmp_path)
     assert names(tmp_path / "pinned") == set()
-    assert contents_of(compact.pin(tmp_path, "00000001")) == contents_of(tmp_path)
+    assert contents_of(compact.pin(tmp_path, generation)) == contents_of(tmp_path)
+
+
+def test_a_passing_state_whose_tables_were_behind_is_neither_kept_nor_copied(tmp_path):
+    settled = publish(tmp_path, {"a.txt": ["a red fox"]})
+    tables = Tables(tmp_path)
+    with Publication(tmp_path, tables, settled, "run", Facts(space=SPACE)) as work:
+        work.put_file(known_file("b.txt", chunks=1), chunk_rows("b.txt", ["a grey wolf"]))
+        passing = work.commit()
+    with pytest.raises(GenerationMissing, match="passing state"):
+        compact.pin(tmp_path, passing.id)
+    compact.retain(tmp_path, keep=2)
+    assert manifests.known_generations(tmp_path) == [settled.id, passing.id]
+    complete = catch_up(tmp_path, tables, passing, work.changes)
+    compact.retain(tmp_path, keep=2)
+    assert manifests.known_generations(tmp_path) == [settled.id, complete.id]

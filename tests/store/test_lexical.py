@@ -10,35 +10,41 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from hermes_lance.core import schema
 from hermes_lance.core.errors import DatasetBusy, DatasetDamaged
 from hermes_lance.core.words import Analyser
-from hermes_lance.store import lexical, lexical_fields, lexical_query
-from hermes_lance.store.lexical import LexicalFilters, LexicalReader, LexicalWriter
+from hermes_lance.store import lexical_fields, lexical_files, lexical_query
+from hermes_lance.store.lexical import LexicalReader
+from hermes_lance.store.lexical_query import LexicalFilters
+from hermes_lance.store.lexical_writer import LexicalWriter
 
 ANALYSER = Analyser()
+ANY_TABLE = {column.name for table in ("chunks", "artifacts") for column in schema.load(table).columns}
 
 
-def row(key: str, text: str, **columns: Any) -> dict[str, Any]:
+def row(key: str, text: str, **columns: Any) -> SimpleNamespace:
     path = columns.pop("path", f"{key}.md")
-    return {
-        "id": key,
-        "source_id": columns.pop("source_id", f"source of {path}"),
-        "root": columns.pop("root", "workspace"),
-        "path": path,
-        "kind": columns.pop("kind", "markdown"),
-        "section": columns.pop("section", []),
-        "symbol": columns.pop("symbol", None),
-        "media_type": "text/markdown",
-        "text": text,
-        "ordinal": columns.pop("ordinal", 0),
-    }
+    usual = {"root": "workspace", "kind": "markdown", "section": [], "media_type": "text/markdown", "ordinal": 0}
+    own = {"id": key, "source_id": f"source of {path}", "path": path, "text": text}
+    return record(**{**usual, **own, **columns})
 
 
-def write(folder: Path, rows: list[dict[str, Any]], first: int = 0) -> None:
+def record(**columns: Any) -> SimpleNamespace:
+    """A row as the writer takes it, with every field that a table may have."""
+    return SimpleNamespace(**{**dict.fromkeys(ANY_TABLE), **columns})
+
+
+def numbered(*keys: tuple[int, str]) -> list[tuple[int, int]]:
+    """What `LexicalReader.keys` says of these row numbers and keys."""
+    return [(serial, lexical_fields.key_number(key)) for serial, key in keys]
+
+
+def write(folder: Path, rows: list[SimpleNamespace], first: int = 0) -> None:
     with LexicalWriter(folder) as writer:
         for serial, one in enumerate(rows, first):
             writer.add(one, serial)
@@ -49,7 +55,7 @@ def write(folder: Path, rows: list[dict[str, Any]], first: int = 0) -> None:
 def index(tmp_path):
     """Writes rows to a new index and opens it."""
 
-    def made(*rows: dict[str, Any]) -> LexicalReader:
+    def made(*rows: SimpleNamespace) -> LexicalReader:
         write(tmp_path / "index", list(rows))
         return LexicalReader(tmp_path / "index")
 
@@ -262,7 +268,7 @@ def test_a_replaced_file_leaves_no_old_passage(tmp_path):
         writer.commit()
     reader = LexicalReader(folder)
     assert found(reader, "old") == [] and found(reader, "words") == [7]
-    assert sorted(reader.ids()) == [(1, "b"), (7, "c")] and reader.count() == 2
+    assert reader.keys() == numbered((1, "b"), (7, "c")) and reader.count() == 2
 
 
 def test_a_deletion_also_hits_rows_added_just_before(tmp_path):
@@ -270,10 +276,10 @@ def test_a_deletion_also_hits_rows_added_just_before(tmp_path):
         writer.add(row("a", "word", source_id="s"), 0)
         writer.delete_sources(["s"])
         writer.add(row("b", "word", source_id="t"), 1)
-        writer.delete_ids(["b"])
+        writer.delete_sources(["t"])
         writer.add(row("c", "word", source_id="u"), 2)
         writer.commit()
-    assert list(LexicalReader(tmp_path / "index").ids()) == [(2, "c")]
+    assert LexicalReader(tmp_path / "index").keys() == numbered((2, "c"))
 
 
 def test_what_was_not_committed_is_lost_and_what_a_reader_has_opened_stays(tmp_path):
@@ -287,9 +293,9 @@ def test_what_was_not_committed_is_lost_and_what_a_reader_has_opened_stays(tmp_p
     assert LexicalReader(tmp_path / "index").count() == 0
 
 
-def test_ids_show_a_key_that_is_stored_twice(tmp_path):
+def test_keys_show_a_key_that_is_stored_twice(tmp_path):
     write(tmp_path / "index", [row("a", "x"), row("a", "y"), row("b", "z")])
-    assert sorted(LexicalReader(tmp_path / "index").ids()) == [(0, "a"), (1, "a"), (2, "b")]
+    assert LexicalReader(tmp_path / "index").keys() == numbered((0, "a"), (1, "a"), (2, "b"))
 
 
 def test_a_second_writer_is_told_that_the_index_is_busy(tmp_path):
@@ -307,7 +313,7 @@ def test_closing_twice_is_fine(tmp_path):
 def test_an_empty_index_answers_nothing(tmp_path):
     write(tmp_path / "index", [])
     reader = LexicalReader(tmp_path / "index")
-    assert found(reader, "word") == [] and list(reader.ids()) == [] and reader.count() == 0
+    assert found(reader, "word") == [] and reader.keys() == [] and reader.count() == 0
 
 
 def test_nothing_readable_of_a_text_is_stored(tmp_path):
@@ -317,17 +323,17 @@ def test_nothing_readable_of_a_text_is_stored(tmp_path):
 
 
 def test_artifacts_have_an_index_from_their_own_schema(tmp_path):
-    artifact = {
-        "id": "skill:deploy", "type": "skill", "title": "Deploy", "path": "skills/deploy/SKILL.md",
-        "summary": "Roll a release out", "triggers": ["ship it", "release"], "entities": [], "search_text": "kubectl",
-    }  # fmt: skip
+    artifact = record(
+        id="skill:deploy", type="skill", title="Deploy", path="skills/deploy/SKILL.md",
+        summary="Roll a release out", triggers=["ship it", "release"], entities=[], search_text="kubectl",
+    )  # fmt: skip
     with LexicalWriter(tmp_path / "a", "artifacts") as writer:
         writer.add(artifact, 3)
         writer.commit()
     reader = LexicalReader(tmp_path / "a", "artifacts")
     for words in ("ship", "kubectl", "roll out", "SKILL.md"):
         assert found(reader, words) == [3], words
-    assert list(reader.ids()) == [(3, "skill:deploy")]
+    assert reader.keys() == numbered((3, "skill:deploy"))
 
 
 # -- snapshots ---------------------------------------------------------------------------------------------------
@@ -342,24 +348,24 @@ def test_a_clone_changes_without_changing_its_original(tmp_path, monkeypatch, li
             raise OSError(95, "Operation not supported")
 
         monkeypatch.setattr(os, "link", refused)
-    lexical.clone(tmp_path / "old", tmp_path / "new")
+    lexical_files.clone(tmp_path / "old", tmp_path / "new")
     shared = [file for file in (tmp_path / "new").iterdir() if file.stat().st_nlink > 1]
     assert bool(shared) == links and not any(file.name in ("meta.json", ".managed.json") for file in shared)
-    before = lexical.file_hashes(tmp_path / "old")
+    before = lexical_files.file_hashes(tmp_path / "old")
     with LexicalWriter(tmp_path / "new") as writer:
         writer.delete_sources(["s"])
         writer.add(row("c", "word"), 2)
         writer.commit()
-    assert lexical.file_hashes(tmp_path / "old") == before
-    assert sorted(LexicalReader(tmp_path / "old").ids()) == [(0, "a"), (1, "b")]
-    assert sorted(LexicalReader(tmp_path / "new").ids()) == [(1, "b"), (2, "c")]
+    assert lexical_files.file_hashes(tmp_path / "old") == before
+    assert LexicalReader(tmp_path / "old").keys() == numbered((0, "a"), (1, "b"))
+    assert LexicalReader(tmp_path / "new").keys() == numbered((1, "b"), (2, "c"))
 
 
 def test_sizes_and_hashes_name_every_file_but_locks(tmp_path):
     write(tmp_path / "index", [row("a", "word")])
-    sizes = lexical.file_sizes(tmp_path / "index")
+    sizes = lexical_files.file_sizes(tmp_path / "index")
     assert "meta.json" in sizes and not any(name.endswith(".lock") for name in sizes)
-    assert sizes.keys() == lexical.file_hashes(tmp_path / "index").keys()
+    assert sizes.keys() == lexical_files.file_hashes(tmp_path / "index").keys()
     assert all((tmp_path / "index" / name).stat().st_size == size for name, size in sizes.items())
 
 
@@ -374,12 +380,12 @@ def test_a_missing_index_is_named(tmp_path):
 
 def test_a_clone_of_nothing_is_refused(tmp_path):
     with pytest.raises(DatasetDamaged, match=r"meta\.json"):
-        lexical.clone(tmp_path, tmp_path / "new")
+        lexical_files.clone(tmp_path, tmp_path / "new")
 
 
 def test_cut_or_missing_files_are_named_not_raised_as_engine_errors(tmp_path):
     write(tmp_path / "whole", [row(f"r{n}", f"word number {n}") for n in range(20)])
-    names = [name for name in lexical.file_sizes(tmp_path / "whole") if name != ".managed.json"]
+    names = [name for name in lexical_files.file_sizes(tmp_path / "whole") if name != ".managed.json"]
     for name in names:
         for damage in ("cut", "gone", "empty"):
             folder = tmp_path / f"{name}.{damage}"
@@ -392,21 +398,21 @@ def test_cut_or_missing_files_are_named_not_raised_as_engine_errors(tmp_path):
             try:
                 reader = LexicalReader(folder)
                 hits = found(reader, "word number")
-                ids = list(reader.ids())
+                keys = reader.keys()
             except DatasetDamaged as error:
                 assert str(folder) in str(error)
             else:
-                assert len(hits) == 10 and len(ids) == 20, (name, damage)
+                assert len(hits) == 10 and len(keys) == 20, (name, damage)
 
 
 def test_flipped_bits_never_raise_an_engine_error(tmp_path):
     """They may go unnoticed (the manifest's hashes are for that), but a panic of the engine must not escape."""
     rng = random.Random(3)
     write(tmp_path / "whole", [row(f"{n:032x}", f"word number {n} of foo_bar w{n % 7}") for n in range(100)])
-    names = [name for name in lexical.file_sizes(tmp_path / "whole") if name != ".managed.json"]
+    names = [name for name in lexical_files.file_sizes(tmp_path / "whole") if name != ".managed.json"]
     for n in range(60):
         folder = tmp_path / f"flipped{n}"
-        lexical.clone(tmp_path / "whole", folder)
+        lexical_files.clone(tmp_path / "whole", folder)
         file = folder / rng.choice(names)
         data = bytearray(file.read_bytes())
         for _ in range(rng.choice([1, 20])):
@@ -416,7 +422,7 @@ def test_flipped_bits_never_raise_an_engine_error(tmp_path):
         with contextlib.suppress(DatasetDamaged):
             reader = LexicalReader(folder)
             found(reader, "word number foo_bar w3")
-            list(reader.ids())
+            reader.keys()
 
 
 def test_an_index_of_other_fields_is_damage_not_a_crash(tmp_path):
@@ -499,5 +505,5 @@ def test_the_fingerprint_follows_fields_and_analyser_but_not_weights():
 
 def test_every_text_column_of_the_schema_is_searched_and_every_filter_column_is_raw():
     layout = lexical_fields.layout("chunks")
-    assert layout.body in layout.analysed and "id" in layout.raw and "source_id" in layout.raw
+    assert layout.body in layout.analysed and layout.key not in layout.raw and "source_id" in layout.raw
     assert set(layout.weights.fields) <= set(layout.analysed)

@@ -8,12 +8,15 @@ import math
 import os
 from collections import defaultdict
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from hermes_lance.core.words import Analyser
-from hermes_lance.store.lexical import LexicalFilters, LexicalReader, LexicalWriter
+from hermes_lance.store.lexical import LexicalReader
+from hermes_lance.store.lexical_query import LexicalFilters
+from hermes_lance.store.lexical_writer import LexicalWriter
 
 ANALYSER = Analyser()
 DATA = os.environ.get("HERMES_LANCE_REFERENCE_DATA")
@@ -49,7 +52,7 @@ def indexed(folder: Path, documents: list[dict[str, Any]]) -> LexicalReader:
                 "section": [title] if title else [], "symbol": None, "ordinal": 0,
                 "text": f"# {title}\n\n{document['text']}" if title else document["text"],
             }  # fmt: skip
-            writer.add(row, serial)
+            writer.add(SimpleNamespace(**row), serial)
         writer.commit()
     return LexicalReader(folder)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from hermes_lance.store.merge import first_to_merge, merged_text, merged_vectors
-from hermes_lance.store.rows import DeadRows, TextRows, TextSegmentWriter, as_mapping
+from hermes_lance.store.rows import DeadRows, TextRows, TextSegmentWriter
 from hermes_lance.store.vectors import VectorRows, write_vectors
 from hermes_lance.testing import chunk_rows
 
@@ -50,7 +50,7 @@ def segments(folder: Path) -> tuple[list[dict[str, object]], list[dict[str, obje
         rows = chunk_rows(f"{number}.txt", [f"row {number} {at} ü" for at in range(3)])
         writer = TextSegmentWriter(folder / f"{number}.text")
         for row in rows:
-            writer.add(as_mapping(row), serial)
+            writer.add(row, serial)
             serial += 1
         text.append(writer.close())
         serials = np.repeat(np.arange(serial - 3, serial, dtype=np.uint64), 2)

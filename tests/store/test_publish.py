@@ -9,6 +9,7 @@ import pytest
 from hermes_lance.core.words import Analyser
 from hermes_lance.store import check, compact, recover
 from hermes_lance.store import manifest as manifests
+from hermes_lance.store.catch_up import catch_up
 from hermes_lance.store.publish import Facts, Publication, space_of
 from hermes_lance.store.snapshot import open_snapshot
 from hermes_lance.store.tables import Tables
@@ -32,7 +33,7 @@ def publish(dataset: Path, files: dict[str, list[str] | None], *, vectors: bool 
         for serial, row in work.written:
             vector = model.embed_query(row.text).astype("float16")
             work.put_vector(serial, row.source_id, row.embed_keys[0], vector, stored=False)
-    return work.commit()
+    return catch_up(dataset, tables, work.commit(), work.changes)
 
 
 def found(dataset: Path, words: str) -> list[str]:
@@ -92,10 +93,9 @@ def test_an_old_generation_can_be_read_while_it_is_kept(tmp_path):
 def test_retention_keeps_the_last_generations_and_an_open_reader_reads_on(tmp_path):
     publish(tmp_path, {"a.txt": ["version zero of the fox"]})
     reader = open_snapshot(tmp_path)
-    for number in range(5):
-        publish(tmp_path, {"a.txt": [f"version {number} fox"]})
+    later = [publish(tmp_path, {"a.txt": [f"version {number} fox"]}).id for number in range(5)]
     compact.retain(tmp_path)
-    assert manifests.known_generations(tmp_path) == ["00000004", "00000005", "00000006"]
+    assert manifests.known_generations(tmp_path) == later[-3:]
     assert [reader.text.row(one).text for one, _ in reader.lexical.search(Analyser().query("fox"), 5)] == [
         "version zero of the fox"
     ]
@@ -140,7 +140,7 @@ def test_lost_side_files_are_noticed_and_rebuilt_from_lance(tmp_path, lost):
     assert not all(one.ok for one in check.checks(tmp_path))
     tables = Tables(tmp_path)
     old = manifests.current(tmp_path)
-    recover.rebuild(tmp_path, tables, None, facts=recover.facts_of(old), newer_than=old)
+    recover.rebuild(tmp_path, tables, facts=recover.facts_of(old), newer_than=old)
     assert found(tmp_path, "fox") == ["a red fox"]
     assert healthy(tmp_path)
 
@@ -178,7 +178,7 @@ def test_a_flipped_bit_in_the_lexical_index_is_noticed_and_the_index_rebuilt(tmp
     victim.write_bytes(bytes(data))
     assert {one.name: one.ok for one in check.checks(tmp_path)}["side-files"] is False
     old = manifests.current(tmp_path)
-    recover.rebuild(tmp_path, Tables(tmp_path), None, facts=recover.facts_of(old), newer_than=old)
+    recover.rebuild(tmp_path, Tables(tmp_path), facts=recover.facts_of(old), newer_than=old)
     assert healthy(tmp_path)
 
 

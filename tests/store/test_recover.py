@@ -1,4 +1,4 @@
-"""What the next writer makes of an interrupted run: forward when all tables are written, else back."""
+"""What the next writer makes of an interrupted run: back before its text was published, forward from then on."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from hermes_lance.core import ids
 from hermes_lance.core.errors import DatasetDamaged
 from hermes_lance.store import check, failpoints, recover, unflushed
 from hermes_lance.store import manifest as manifests
+from hermes_lance.store.catch_up import catch_up
 from hermes_lance.store.failpoints import FailpointReached
 from hermes_lance.store.publish import Facts, Publication, space_of
 from hermes_lance.store.tables import Tables
@@ -44,20 +45,28 @@ def put(work: Publication, files: dict[str, list[str] | None], *, vectors: bool 
 def publish(dataset: Path, files: dict[str, list[str] | None], **options) -> manifests.Manifest:
     with publication(dataset) as work:
         put(work, files, **options)
-        return work.commit()
+        return finish(dataset, work)
 
 
-def interrupt(dataset: Path, work: Publication, step: str) -> None:
-    """Ends the publication at a failpoint, as a kill would: nothing is tidied."""
+def finish(dataset: Path, work: Publication) -> manifests.Manifest:
+    """The text, then the tables, as a build does it."""
+    return catch_up(dataset, work.tables, work.commit(), work.changes)
+
+
+def interrupt(dataset: Path, work: Publication, step: str, time: int = 1) -> None:
+    """Ends the work at the given passing of a failpoint, as a kill would: nothing is tidied."""
+    left = time
 
     def reach(name: str) -> None:
-        if name == step:
+        nonlocal left
+        left -= name == step
+        if not left:
             raise FailpointReached(name)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(failpoints, "reach", reach)
         with pytest.raises(FailpointReached):
-            work.commit()
+            finish(dataset, work)
 
 
 def texts(dataset: Path) -> set[str]:
@@ -74,20 +83,48 @@ def test_nothing_to_do_is_clean(tmp_path):
     assert recovered(tmp_path) == "clean"
 
 
-@pytest.mark.parametrize(("step", "done"), [("intent", "rolled back"), ("chunks", "rolled back"),
-                                            ("sources", "rolled forward"), ("lexical", "rolled forward"),
-                                            ("manifest", "rolled forward"), ("pointer", "finished")])  # fmt: skip
-def test_forward_when_all_tables_were_written_else_back(tmp_path, step, done):
+@pytest.mark.parametrize(("step", "time", "done"), [
+    ("intent", 1, "rolled back"), ("lexical", 1, "rolled back"), ("side", 1, "rolled back"), ("sync", 1, "rolled back"),
+    ("manifest", 1, "rolled back"), ("pointer", 1, "rolled forward"), ("intent-removed", 1, "rolled forward"),
+    ("intent", 2, "rolled forward"), ("chunks", 1, "rolled forward"), ("sources", 1, "rolled forward"),
+    ("sync", 2, "rolled forward"), ("manifest", 2, "rolled forward"), ("pointer", 2, "finished"),
+])  # fmt: skip
+def test_back_before_the_text_was_published_and_forward_from_then_on(tmp_path, step, time, done):
     publish(tmp_path, {"a.txt": ["a red fox"], "b.txt": ["a grey wolf"]})
     work = publication(tmp_path)
     put(work, {"a.txt": ["a green fox"], "b.txt": None, "c.txt": ["a blue whale"]})
-    interrupt(tmp_path, work, step)
+    interrupt(tmp_path, work, step, time)
+    expected = {"a red fox", "a grey wolf"} if done == "rolled back" else {"a green fox", "a blue whale"}
+    assert texts(tmp_path) == expected
     assert recovered(tmp_path) == done
-    assert texts(tmp_path) == (
-        {"a red fox", "a grey wolf"} if done == "rolled back" else {"a green fox", "a blue whale"}
-    )
+    assert texts(tmp_path) == expected
+    assert not manifests.current(tmp_path).tables_behind
     assert recovered(tmp_path) == "clean"
     assert all(one.ok for one in check.checks(tmp_path) if one.name not in {"vectors", "orphans"})
+
+
+def test_until_the_tables_have_the_text_doctor_says_so_and_nothing_is_wrong(tmp_path):
+    work = publication(tmp_path)
+    put(work, {"a.txt": ["a red fox"]})
+    work.commit()
+    assert texts(tmp_path) == {"a red fox"}
+    assert not list((tmp_path / "lance").glob("*"))
+    (found,) = [one for one in check.checks(tmp_path) if not one.ok and one.name != "vectors"]
+    assert found.name == "tables" and not found.fatal and found.remedy == "Run `hermes-lance build`."
+
+
+def test_a_comparison_finds_what_the_list_of_changes_says(tmp_path):
+    """After an interruption nobody has the list; both ways must lead to the same tables."""
+    first = {"a.txt": ["a red fox"], "b.txt": ["a grey wolf"], "c.txt": ["one", "two"], "d.txt": ["stays"]}
+    then: dict[str, list[str] | None] = {"a.txt": ["a green fox", "more"], "b.txt": None, "c.txt": [], "e.txt": ["new"]}
+    for name, known in (("known", True), ("compared", False)):
+        dataset = tmp_path / name
+        publish(dataset, dict(first))
+        work = publication(dataset)
+        put(work, then)
+        catch_up(dataset, work.tables, work.commit(), work.changes if known else None)
+        assert all(one.ok for one in check.checks(dataset) if one.name not in {"vectors", "orphans"})
+    assert contents_of(tmp_path / "known") == contents_of(tmp_path / "compared")
 
 
 def test_vectors_of_a_run_that_is_undone_are_kept_in_their_table(tmp_path):
@@ -113,25 +150,18 @@ def test_going_forward_takes_over_passages_that_only_moved_within_their_file(tmp
     assert (row.line_start, row.char_start) == (3, 2)
 
 
-def test_going_forward_keeps_what_the_run_was_made_with_and_the_space_of_the_base(tmp_path):
+def test_going_forward_keeps_what_the_run_was_made_with(tmp_path):
     work = publication(tmp_path)
     put(work, {"a.txt": ["a red fox"]})
     interrupt(tmp_path, work, "sources")
     assert recovered(tmp_path) == "rolled forward"
-    first = manifests.current(tmp_path)
-    assert (first.fingerprints, first.space, first.config, first.roots) == (
+    found = manifests.current(tmp_path)
+    assert (found.fingerprints, found.space, found.config, found.roots) == (
         FACTS.fingerprints,
         SPACE,
         FACTS.config,
         FACTS.roots,
     )
-    other = {"active": space_of("word_count", "word_count/2", 64), "building": None}
-    work = publication(tmp_path, Facts({"bundle": "two"}, other))
-    put(work, {"b.txt": ["a grey wolf"]})
-    interrupt(tmp_path, work, "sources")
-    assert recovered(tmp_path) == "rolled forward"
-    second = manifests.current(tmp_path)
-    assert second.fingerprints == {"bundle": "two"} and second.space == SPACE
 
 
 def lose_what_was_not_flushed(dataset: Path, before: set[Path]) -> None:
@@ -141,8 +171,8 @@ def lose_what_was_not_flushed(dataset: Path, before: set[Path]) -> None:
             path.write_bytes(b"")
 
 
-@pytest.mark.parametrize("step", ["start", "intent", "vectors", "chunks", "sources", "lexical", "sync", "manifest"])
-def test_after_a_power_cut_only_what_was_flushed_counts(tmp_path, monkeypatch, step):
+@pytest.mark.parametrize("step", ["start", "intent", "vectors", "lexical", "sync", "manifest"])
+def test_after_a_power_cut_before_the_text_was_published_the_last_state_counts(tmp_path, monkeypatch, step):
     publish(tmp_path, {"a.txt": ["a red fox"], "b.txt": ["a grey wolf"]}, vectors=True)
     before = {*(tmp_path / "lance").rglob("*")}
     other = {"active": space_of("word_count", "word_count/2", 64), "building": None}
@@ -159,7 +189,23 @@ def test_after_a_power_cut_only_what_was_flushed_counts(tmp_path, monkeypatch, s
     assert texts(tmp_path) == {"a green fox"}
 
 
-@pytest.mark.parametrize("step", ["intent", "chunks", "sources", "manifest"])
+@pytest.mark.parametrize("first", [True, False])
+@pytest.mark.parametrize("step", ["chunks", "sources", "sync"])
+def test_after_a_power_cut_the_tables_get_the_published_text_anew(tmp_path, monkeypatch, step, first):
+    if not first:
+        publish(tmp_path, {"a.txt": ["a red fox"], "b.txt": ["a grey wolf"]})
+    before = {*(tmp_path / "lance").rglob("*")}
+    work = publication(tmp_path)
+    put(work, {"a.txt": ["a green fox"], "c.txt": ["a blue whale"]})
+    interrupt(tmp_path, work, step, 2 if step == "sync" else 1)
+    lose_what_was_not_flushed(tmp_path, before)
+    monkeypatch.setattr(unflushed, "boot_id", lambda: "the next boot")
+    assert recovered(tmp_path) == "rolled forward"
+    assert texts(tmp_path) == {"a green fox", "a blue whale"} | (set() if first else {"a grey wolf"})
+    assert all(one.ok for one in check.checks(tmp_path) if one.name not in {"vectors", "orphans"})
+
+
+@pytest.mark.parametrize("step", ["intent", "vectors", "lexical", "manifest"])
 def test_a_power_cut_in_the_first_build_leaves_an_empty_place(tmp_path, monkeypatch, step):
     work = publication(tmp_path)
     put(work, {"a.txt": ["a red fox"]}, vectors=True)
@@ -182,9 +228,9 @@ def test_the_machine_says_which_run_of_it_this_is(monkeypatch, tmp_path):
 def test_recovery_may_itself_be_interrupted_any_number_of_times(tmp_path):
     publish(tmp_path, {"a.txt": ["a red fox"]})
     work = publication(tmp_path)
-    put(work, {"a.txt": ["a green fox"]})
+    put(work, {"a.txt": ["a green fox"], "b.txt": ["a grey wolf"]})
     interrupt(tmp_path, work, "chunks")
-    for step in ("restored", "sync", "manifest", "restored"):
+    for step in ("intent", "chunks", "sources", "sync", "manifest", "intent"):
         with pytest.MonkeyPatch.context() as patch:
 
             def reach(name, step=step):
@@ -194,11 +240,10 @@ def test_recovery_may_itself_be_interrupted_any_number_of_times(tmp_path):
             patch.setattr(failpoints, "reach", reach)
             with pytest.raises(FailpointReached):
                 recovered(tmp_path)
-        assert texts(tmp_path) == {"a red fox"}
-    assert recovered(tmp_path) == "rolled back"
-    assert texts(tmp_path) == {"a red fox"}
-    publish(tmp_path, {"a.txt": ["a green fox"]})
-    assert texts(tmp_path) == {"a green fox"}
+        assert texts(tmp_path) == {"a green fox", "a grey wolf"}
+    assert recovered(tmp_path) == "rolled forward"
+    publish(tmp_path, {"a.txt": ["a blue fox"]})
+    assert texts(tmp_path) == {"a blue fox", "a grey wolf"}
 
 
 def test_a_table_that_was_only_begun_is_made_anew(tmp_path):
@@ -211,10 +256,7 @@ def test_a_table_that_was_only_begun_is_made_anew(tmp_path):
 
 def test_tables_that_ran_ahead_without_a_note_go_back_to_what_was_published(tmp_path):
     publish(tmp_path, {"a.txt": ["a red fox"]})
-    work = publication(tmp_path)
-    put(work, {"b.txt": ["a grey wolf"]})
-    interrupt(tmp_path, work, "sources")
-    (tmp_path / manifests.INTENT).unlink()
+    Tables(tmp_path).delete("chunks", "path", ["a.txt"])
     assert recovered(tmp_path) == "rolled back"
     assert texts(tmp_path) == {"a red fox"}
     publish(tmp_path, {"c.txt": ["a blue whale"]})
@@ -233,7 +275,7 @@ def test_a_rebuild_from_the_tables_alone_gives_the_same_passages(tmp_path):
     publish(tmp_path, {"a.txt": ["a green fox"]})
     before = contents_of(tmp_path)
     old = manifests.current(tmp_path)
-    recover.rebuild(tmp_path, Tables(tmp_path), None, facts=recover.facts_of(old), newer_than=old)
+    recover.rebuild(tmp_path, Tables(tmp_path), facts=recover.facts_of(old), newer_than=old)
     assert contents_of(tmp_path) == before
 
 
@@ -247,6 +289,6 @@ def test_a_failed_publication_leaves_no_file_and_a_published_one_loses_none(tmp_
     assert [sorted(place.iterdir()) for place in places] == before
     with pytest.raises(KeyError), publication(tmp_path) as work:
         put(work, {"a.txt": ["a green fox"]}, vectors=True)
-        work.commit()
+        finish(tmp_path, work)
         raise KeyError
     assert texts(tmp_path) == {"a green fox"}
