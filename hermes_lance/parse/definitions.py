@@ -7,6 +7,7 @@ next to nothing beside the parse.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from hermes_lance.parse.grammars import Grammar
@@ -196,22 +197,37 @@ _WORDS = (
     "signature static struct sub subroutine task template theorem trait type typedef union unit val var view virtual"
 )
 _MODIFIER = "abstract async data export inline local open override private protected public sealed static virtual"
-_DEFINING = "|".join(
-    sorted(set(_WORDS.split()) - set(_MODIFIER.split()) - {"for", "let", "val", "var"}, key=len, reverse=True)
-)
+_DEFINING = set(_WORDS.split()) - set(_MODIFIER.split()) - {"for", "let", "val", "var"}
+_LIKE_FIRST = {"i": "\u0130\u0131", "s": "\u017f"}
+"""What else an expression that ignores case takes for these letters."""
+
+
+def _in_any_case(words: Iterable[str]) -> str:
+    """An expression for any of the words, the longest first. Each alternative begins with a set, by which the engine
+    passes it over; it tries every one that begins with a letter of any case.
+    """
+    by_first: dict[str, list[str]] = {}
+    for word in sorted(words, key=len, reverse=True):
+        by_first.setdefault(word[0], []).append(word[1:])
+    return "|".join(
+        f"[{first}{first.upper()}{_LIKE_FIRST.get(first, '')}](?i:{'|'.join(rests)})"
+        for first, rests in by_first.items()
+    )
+
+
+_DEFINING_WORD = _in_any_case({*_DEFINING, r"create[ \t]+(?:or[ \t]+replace[ \t]+)?\w+"})
+# To be searched in "\n" + text: the engine leaps from line feed to line feed, but would stop at each character for "^".
 _LINE_START = re.compile(
-    rf"^(?:(?P<lead>[ \t]{{0,4}})\(?(?:(?:{'|'.join(_MODIFIER.split())})[ \t]+){{0,4}}"
-    rf"(?:(?i:{_DEFINING}|create[ \t]+(?:or[ \t]+replace[ \t]+)?\w+))[ \t]+"
+    rf"\n(?:(?P<lead>[ \t]{{0,4}}+)\(?(?:(?:{'|'.join(_MODIFIER.split())})[ \t]+){{0,4}}(?:{_DEFINING_WORD})[ \t]+"
     r"[\"'`]?(?P<name>[A-Za-z_][\w.:$?!-]{0,80})"
-    r"|(?P<flush>(?<=\n\n)\S))",
-    re.MULTILINE,
+    r"|(?P<flush>(?<=[\s\S]\n\n)\S))"
 )
 
 
 def by_lines(text: str) -> list[Mark]:
     """Marks in character offsets, rising: lines that look like definitions, and unindented lines after an empty one."""
     marks: list[Mark] = []
-    for found in _LINE_START.finditer(text):
+    for found in _LINE_START.finditer("\n" + text):
         name = found["name"]
         start = found.start()
         if name is not None and found["lead"] and not _after_empty_line(text, start):

@@ -32,7 +32,13 @@ _NESTING = re.compile(
 )
 _SCRIPTS = re.compile(r"<(script|style)\b.*?(?:</\1\b|\Z)", re.IGNORECASE | re.DOTALL)
 _TAGS = re.compile(r"</?[A-Za-z!][^<>]*>")
-_BLANKS = re.compile(r"[ \t\r\n\f]+")
+_BLANK = " \t\r\n\f"
+_BLANKS = re.compile(r"[ \t\r\n\f]{2,}|[\t\r\n\f]")
+"""What has to become one blank; a single blank is one already."""
+_BREAKS = ("", " ", "\t", "\n", "\n\n")
+"""What may stand between two texts. Of several that meet, the strongest stands."""
+_BY_BLANK, _BY_TAB, _BY_LINE, _BY_EMPTY_LINE = range(1, 5)
+_BREAK_AT = {**dict.fromkeys(_BLOCKS | {"br"}, _BY_LINE), **dict.fromkeys(_SPACED, _BY_EMPTY_LINE)}
 
 
 class HtmlParser:
@@ -51,7 +57,7 @@ class HtmlParser:
 
         found = _decoded(data)
         text = _Text()
-        if _depth(found.text) > _MAX_DEPTH:
+        if _too_deep(found.text):
             return self._crude(found, media_type)
         for unwanted in (f"{_NEVER}, {_FURNITURE}", _NEVER):
             tree = LexborHTMLParser(found.text)
@@ -94,16 +100,19 @@ class HtmlParser:
         )
 
 
-def _depth(text: str) -> int:
-    """How deep elements are nested, counted from tags alone; building the tree costs the square of it."""
-    deepest = depth = 0
+def _too_deep(text: str) -> bool:
+    """Whether elements are nested beyond `_MAX_DEPTH`, counted from tags alone; building the tree costs the square."""
+    if text.count("<") - text.count("</") <= _MAX_DEPTH:
+        return False
+    depth = 0
     for found in _NESTING.finditer(text):
         if found[1]:
             depth = max(0, depth - 1)
         else:
             depth += 1
-            deepest = max(deepest, depth)
-    return deepest
+            if depth > _MAX_DEPTH:
+                return True
+    return False
 
 
 def _decoded(data: bytes) -> Decoded:
@@ -126,7 +135,8 @@ class _Text:
         self.parts: list[str] = []
         self.length = 0
         self.headings: list[tuple[int, int, str]] = []
-        self._owed = ""
+        self._owed = 0
+        """The break that is due before the next text, as its place in `_BREAKS`."""
         self._heading_part = 0
 
     def walk(self, root: Any) -> None:
@@ -138,8 +148,8 @@ class _Text:
                 self._add(node.text_content or "", preformatted > 0)
             else:
                 if tag in _HEADINGS:
-                    self._break("\n\n")
-                    heading_start = self.length + (len(self._owed) if self.length else 0)
+                    self._break(_BY_EMPTY_LINE)
+                    heading_start = self.length + (len(_BREAKS[self._owed]) if self.length else 0)
                     self._heading_part = len(self.parts)
                 elif tag == "pre":
                     preformatted += 1
@@ -160,10 +170,7 @@ class _Text:
                 node = node.parent
 
     def _open(self, tag: str) -> None:
-        if tag in _SPACED:
-            self._break("\n\n")
-        elif tag in _BLOCKS or tag == "br":
-            self._break("\n")
+        self._break(_BREAK_AT.get(tag, 0))
 
     def _close(self, tag: str, heading_start: int) -> int:
         """Ends a node; 1 when it was preformatted."""
@@ -172,35 +179,35 @@ class _Text:
             if title:
                 self.headings.append((heading_start, _HEADINGS[tag], title[:200]))
         if tag in ("td", "th"):
-            self._break("\t")
+            self._break(_BY_TAB)
         else:
             self._open(tag)
         return 1 if tag == "pre" else 0
 
-    def _break(self, kind: str) -> None:
-        rank = ("", " ", "\t", "\n", "\n\n").index
-        if rank(kind) > rank(self._owed):
+    def _break(self, kind: int) -> None:
+        if kind > self._owed:
             self._owed = kind
 
     def _add(self, raw: str, preformatted: bool) -> None:
-        text = raw.replace("\r\n", "\n").replace("\r", "\n") if preformatted else _BLANKS.sub(" ", raw)
-        if not preformatted:
-            if text.startswith(" "):
-                self._break(" ")
-            stripped = text.strip(" ")
-            if not stripped:
-                return
-            self._put(stripped)
-            if text.endswith(" "):
-                self._break(" ")
-        elif text:
-            self._put(text)
+        if preformatted:
+            if raw:
+                self._put(raw.replace("\r\n", "\n").replace("\r", "\n"))
+            return
+        stripped = raw.strip(_BLANK)
+        if not stripped:
+            self._break(_BY_BLANK if raw else 0)
+            return
+        if raw[0] in _BLANK:
+            self._break(_BY_BLANK)
+        self._put(_BLANKS.sub(" ", stripped))
+        if raw[-1] in _BLANK:
+            self._break(_BY_BLANK)
 
     def _put(self, text: str) -> None:
         if self.length and self._owed:
-            self.parts.append(self._owed)
-            self.length += len(self._owed)
-        self._owed = ""
+            self.parts.append(_BREAKS[self._owed])
+            self.length += len(_BREAKS[self._owed])
+        self._owed = 0
         self.parts.append(text)
         self.length += len(text)
 
