@@ -126,7 +126,8 @@ def _cut(text: str, begin: int, near: int, reach: int) -> int:
     for mark in ("\n\n", "\n", " "):
         before = text.rfind(mark, max(begin, near - reach), near)
         after = text.find(mark, near, near + reach)
-        found = [at + len(mark) for at in (before, after) if at >= 0]
-        if found:
-            return min(found, key=lambda at: (abs(at - near), at))
+        if before >= 0 or after >= 0:
+            # Both ends of `mark`, never beyond `near` the one, always beyond it the other.
+            back, on = before + len(mark), after + len(mark)
+            return back if after < 0 or (before >= 0 and near - back <= on - near) else on
     return near
