@@ -25,6 +25,9 @@ from hermes_lance.learn.known_items import draw
 WARM_UP = 5
 DEPTH = 100
 SHORTLIST = 1_000
+BLOCK_VALUES = 400_000
+"""Numbers of a matrix in one product with a vector: above 460,800 numpy's BLAS wakes a second thread, which spins and
+on a busy machine costs many times what it saves. A floor should not depend on that."""
 MODES = ("hybrid", "lexical", "dense")
 FLOORS = ("raw model", "raw tantivy", "raw scan")
 Ask = Callable[[str], object]
@@ -88,8 +91,11 @@ def raw_scan(snapshot: Any, library: Any, questions: list[str]) -> Ask:
     exact = len(snapshot.vectors) * snapshot.vectors.dimensions * 4 <= EXACT_BYTES
     copies = [matrix.astype(np.float32) for matrix, _ in segments] if exact else []
 
+    step = BLOCK_VALUES // snapshot.vectors.dimensions
+    blocks = [copy[at : at + step] for copy in copies for at in range(0, len(copy), step)]
+
     def scanned(text: str) -> object:
-        scores = np.concatenate([copy @ vectors[text] for copy in copies])
+        scores = np.concatenate([block @ vectors[text] for block in blocks])
         return np.argpartition(-scores, min(DEPTH, len(scores) - 1))[:DEPTH]
 
     def shortlisted(text: str) -> object:
