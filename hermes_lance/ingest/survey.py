@@ -78,7 +78,7 @@ def unfinished(dataset: Path, base: Manifest, embedder: Callable[[], Embedder] |
     """An interrupted run is to be tidied, the tables lack something, or vectors are missing or of another space.
 
     Vectors do not count without an embedder."""
-    if getattr(base, "tables_behind", False) or (dataset / manifests.INTENT).exists():
+    if base.tables_behind or (dataset / manifests.INTENT).exists():
         return True
     return embedder is not None and (base.totals.get("vectors_pending", 0) > 0 or space_differs(base, embedder()))
 
