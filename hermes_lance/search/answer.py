@@ -15,6 +15,7 @@ from hermes_lance.search import candidates, fuse
 from hermes_lance.search.freshness import GONE, UNVERIFIED, Freshness
 from hermes_lance.search.fuse import Fused
 from hermes_lance.search.page import Answer
+from hermes_lance.store.rows import Located
 from hermes_lance.store.snapshot import Snapshot
 
 if TYPE_CHECKING:
@@ -100,31 +101,38 @@ FIRST_LEXICAL = 10
 def _tiers(query: Query, legs: candidates.Legs, snapshot: Snapshot) -> dict[int, int]:
     """How literally rows answer the question, where they do."""
     wanted = " ".join(query.text.split())
-    tiers = {serial: _tier(snapshot.text.row(serial), wanted) for serial in legs.verbatim}
+    tiers: dict[int, int] = {}
+    for serial in legs.verbatim:
+        place = snapshot.text.place(serial)
+        if _bears(place, wanted):
+            tiers[serial] = NAME
+        else:
+            tiers[serial] = CHARACTERS if wanted in " ".join(place.text.split()) else WORDS
     for serial, _ in legs.lexical[:FIRST_LEXICAL]:
-        if serial not in tiers and _tier(snapshot.text.row(serial), wanted) == NAME:
-            # One plain word is no quotation, but it may be the name of a file.
+        # One plain word is no quotation, but it may be the name of a file.
+        if serial not in tiers and _bears(snapshot.text.place(serial), wanted):
             tiers[serial] = NAME
     return tiers
 
 
-def _tier(row: ChunkRow, wanted: str) -> int:
-    name = PurePosixPath(row.path)
-    if row.ordinal == 0 and wanted in (name.name, name.stem):
-        return NAME
-    return CHARACTERS if wanted in " ".join(row.text.split()) else WORDS
+def _bears(place: Located, name: str) -> bool:
+    """Whether a row is the first of a file of that name."""
+    if place.ordinal != 0:
+        return False
+    path = PurePosixPath(place.path)
+    return name in (path.name, path.stem)
 
 
-def _in_stable_order(ranking: Sequence[Fused], snapshot: Snapshot) -> Iterator[tuple[Fused, ChunkRow]]:
-    """The ranking with its rows; equal scores by the row's id, so that history does not show."""
+def _in_stable_order(ranking: Sequence[Fused], snapshot: Snapshot) -> Iterator[tuple[Fused, Located]]:
+    """The ranking with the place of each row; equal scores by the row's id, so that history does not show."""
     for _, group in groupby(ranking, key=lambda one: (one.tier, one.score)):
-        rows = [(one, snapshot.text.row(one.serial)) for one in group]
+        rows = [(one, snapshot.text.place(one.serial)) for one in group]
         yield from sorted(rows, key=lambda pair: pair[1].id) if len(rows) > 1 else rows
 
 
 def _page(
     query: Query,
-    ranked: Iterator[tuple[Fused, ChunkRow]],
+    ranked: Iterator[tuple[Fused, Located]],
     snapshot: Snapshot,
     settings: Settings,
     freshness: Freshness,
@@ -133,8 +141,8 @@ def _page(
     labels = {root["key"]: root["label"] for root in snapshot.manifest.roots}
     page: list[Hit] = []
     passed, dropped = 0, 0
-    for one, row in ranked:
-        known = snapshot.files.get(row.source_id)
+    for one, place in ranked:
+        known = snapshot.files.get(place.source_id)
         state = freshness.of(known) if settings.check_disk else UNVERIFIED
         if state == GONE:
             dropped += 1
@@ -143,6 +151,7 @@ def _page(
             return page, True, dropped
         passed += 1
         if passed > query.offset:
+            row = place.row()
             page.append(_hit(one, row, state, known, display, labels.get(row.root, row.root)))
     return page, False, dropped
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 RRF_K = 60
 FOREIGN_WEIGHT = 0.1
@@ -19,8 +19,7 @@ Ranking = Sequence[tuple[int, float]]
 """Row and score, best first."""
 
 
-@dataclass(frozen=True, slots=True)
-class Fused:
+class Fused(NamedTuple):
     """One row of the fused ranking; scores and ranks (from 1) of the legs where it was found."""
 
     serial: int
@@ -75,29 +74,25 @@ def fused(
     left out, whatever its tier.
     """
     scale = {"zscore": zscores, "convex": minmax, "rrf": reciprocal_ranks}[method]
-    scaled = [scale(lexical), scale(dense)]
+    by_words, by_meaning = scale(lexical), scale(dense)
     alone = not (lexical and dense)
-    shares = [1.0, 1.0] if method == "rrf" or alone else [1.0 - weight, weight]
-    floors = [0.0 if method == "rrf" or not values else min(values.values()) for values in scaled]
-    raw = [dict(lexical), dict(dense)]
-    ranks = [{row: rank for rank, (row, _) in enumerate(leg, start=1)} for leg in (lexical, dense)]
+    words_share, meaning_share = (1.0, 1.0) if method == "rrf" or alone else (1.0 - weight, weight)
+    words_floor = 0.0 if method == "rrf" or not by_words else min(by_words.values())
+    meaning_floor = 0.0 if method == "rrf" or not by_meaning else min(by_meaning.values())
+    words = {row: (score, rank) for rank, (row, score) in enumerate(lexical, start=1)}
+    meaning = {row: (score, rank) for rank, (row, score) in enumerate(dense, start=1)}
     tiers = tiers or {}
-    rows = dict.fromkeys([*raw[0], *raw[1]])
-    found = [
-        Fused(
-            serial=row,
-            score=sum(
-                share * values.get(row, floor) for share, values, floor in zip(shares, scaled, floors, strict=True)
-            ),
-            lexical=raw[0].get(row),
-            dense=raw[1].get(row),
-            lexical_rank=ranks[0].get(row),
-            dense_rank=ranks[1].get(row),
-            tier=tiers.get(row, 0),
-        )
-        for row in rows
-    ]
-    return sorted(found, key=lambda one: (-one.tier, -one.score, one.serial))
+    found = []
+    for row in words | meaning:
+        score = words_share * by_words.get(row, words_floor) + meaning_share * by_meaning.get(row, meaning_floor)
+        word_score, word_rank = words.get(row, _NOT_FOUND)
+        meaning_score, meaning_rank = meaning.get(row, _NOT_FOUND)
+        found.append(Fused(row, score, word_score, meaning_score, word_rank, meaning_rank, tiers.get(row, 0)))
+    found.sort(key=lambda one: (-one.tier, -one.score, one.serial))
+    return found
+
+
+_NOT_FOUND = (None, None)
 
 
 def dense_weight(own: float, share_outside: float) -> float:

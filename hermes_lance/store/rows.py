@@ -172,6 +172,16 @@ class TextSegment:
         with reading(self.file.path):
             return str(self.source(self._row_source[index])[0])
 
+    def path(self, index: int) -> str:
+        """The path of the file of a row."""
+        with reading(self.file.path):
+            return str(self.source(self._row_source[index])[PER_FILE.index("path")])
+
+    def ordinal(self, index: int) -> int:
+        """Which passage of its file a row is, from 0."""
+        with reading(self.file.path):
+            return self.numbers("ordinal")[index] or 0
+
     def text(self, index: int) -> str:
         """The text of a row."""
         with reading(self.file.path):
@@ -198,12 +208,41 @@ class TextSegment:
         return of_rows
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Located:
-    """Where a serial is."""
+    """Where a serial is. Each property reads its own column and no other."""
 
     segment: TextSegment
     index: int
+
+    @property
+    def id(self) -> str:
+        """The key of the row."""
+        return self.segment.id(self.index)
+
+    @property
+    def source_id(self) -> str:
+        """The file of the row."""
+        return self.segment.source_id(self.index)
+
+    @property
+    def path(self) -> str:
+        """The path of that file."""
+        return self.segment.path(self.index)
+
+    @property
+    def ordinal(self) -> int:
+        """Which passage of its file it is, from 0."""
+        return self.segment.ordinal(self.index)
+
+    @property
+    def text(self) -> str:
+        """The text of the row."""
+        return self.segment.text(self.index)
+
+    def row(self) -> ChunkRow:
+        """The whole row."""
+        return self.segment.row(self.index)
 
 
 class TextRows:
@@ -225,12 +264,16 @@ class TextRows:
             return None
         return Located(segment, index)
 
-    def row(self, serial: int) -> ChunkRow:
-        """The row of a serial that Tantivy or a vector named; `DatasetDamaged` when it is not there."""
+    def place(self, serial: int) -> Located:
+        """The place of a serial that Tantivy or a vector named; `DatasetDamaged` when it is not there."""
         place = self.locate(serial)
         if place is None:
             raise DatasetDamaged(f"row {serial}: named by an index but not stored")
-        return place.segment.row(place.index)
+        return place
+
+    def row(self, serial: int) -> ChunkRow:
+        """The row at that place."""
+        return self.place(serial).row()
 
     def serials_of(self, source_ids: Collection[str]) -> list[int]:
         """Living serials of the named files."""

@@ -22,6 +22,10 @@ EXACT_BYTES = 32 << 20
 """Sets whose float32 form fits in this are scanned exactly (about 21,000 vectors of 384 dimensions)."""
 SHORTLIST = 1_000
 """Rows rescored after the sign-bit pass: recall@10 .997 against exact on 26,700 real vectors."""
+VECTORS_OF_A_ROW = 4
+"""How many a row usually has at most; with more, the search for the best rows goes on."""
+EXACT_BLOCK = 8_192
+"""Rows widened at a time where the whole float32 form would be too large to keep."""
 
 
 def sign_bits(matrix: npt.NDArray[Any]) -> npt.NDArray[np.uint64]:
@@ -34,6 +38,23 @@ def sign_bits(matrix: npt.NDArray[Any]) -> npt.NDArray[np.uint64]:
         packed = np.pad(packed, ((0, 0), (0, padding)))
     words: npt.NDArray[np.uint64] = np.ascontiguousarray(packed).view(np.uint64)
     return np.ascontiguousarray(words.T)
+
+
+def widened(matrix: npt.NDArray[np.float16]) -> npt.NDArray[np.float32]:
+    """The same finite numbers as float32, seven times as fast as `astype`.
+
+    A float16 is the upper bits of a float32 whose exponent is too small by 112: moved there as whole numbers and
+    multiplied by 2 to the 112, every one of them is exact, the smallest (subnormal) ones too.
+    """
+    import numpy as np
+
+    bits = matrix.view(np.int16).astype(np.int32)
+    bits <<= 13
+    # The sign, which was copied into all upper bits, and the 15 bits of exponent and fraction.
+    bits &= np.int32(-0x70002000)
+    wide: npt.NDArray[np.float32] = bits.view(np.float32)
+    wide *= np.float32(2.0**112)
+    return wide
 
 
 def write_vectors(
@@ -159,26 +180,13 @@ class VectorRows:
     def _nearest(
         self, query: npt.NDArray[np.float32], limit: int, source_ids: Collection[str] | None, exact: bool
     ) -> list[tuple[int, float]]:
-        import numpy as np
-
         masks = self._masks(source_ids)
         total = len(self)
         if exact or total * len(query) * 4 <= EXACT_BYTES:
             serials, scores = self._exact(query, masks)
         else:
             serials, scores = self._shortlisted(query, masks, max(SHORTLIST, 15 * limit))
-        if not len(serials):
-            return []
-        # A row may have several vectors: keep the best, then order by score and serial.
-        order = np.lexsort((serials, -scores))
-        best: dict[int, float] = {}
-        for at in order.tolist():
-            serial = int(serials[at])
-            if serial not in best:
-                best[serial] = float(scores[at])
-                if len(best) == limit:
-                    break
-        return list(best.items())
+        return _best(serials, scores, limit)
 
     def _masks(self, source_ids: Collection[str] | None) -> list[npt.NDArray[np.bool_] | None]:
         """For each segment which vectors may be returned; none = all."""
@@ -203,18 +211,19 @@ class VectorRows:
 
         total = len(self)
         if self._float32 is None and total * len(query) * 4 <= EXACT_BYTES:
-            self._float32 = [segment.matrix.astype(np.float32) for segment in self.segments]
+            self._float32 = [widened(segment.matrix) for segment in self.segments]
+        # `vecdot` and not `@`: BLAS would share the product out among threads, which costs more than it brings, and
+        # round a row's score by how many of them there are.
         serials, scores = [], []
         for number, (segment, mask) in enumerate(zip(self.segments, masks, strict=True)):
             if self._float32 is not None:
-                values = self._float32[number] @ query
+                values = np.vecdot(self._float32[number], query)
             else:
-                blocks = range(0, len(segment), 8_192)
+                blocks = range(0, len(segment), EXACT_BLOCK)
                 matrix = segment.matrix
-                values = np.concatenate([matrix[at : at + 8_192].astype(np.float32) @ query for at in blocks])
-            keep = slice(None) if mask is None else mask
-            serials.append(segment.serials[keep])
-            scores.append(values[keep])
+                values = np.concatenate([np.vecdot(widened(matrix[at : at + EXACT_BLOCK]), query) for at in blocks])
+            serials.append(segment.serials if mask is None else segment.serials[mask])
+            scores.append(values if mask is None else values[mask])
         return np.concatenate(serials), np.concatenate(scores)
 
     def _shortlisted(
@@ -239,6 +248,29 @@ class VectorRows:
         for segment in self.segments:
             inside = best[(best >= start) & (best < start + len(segment))] - start
             serials.append(segment.serials[inside])
-            scores.append(segment.matrix[inside].astype(np.float32) @ query)
+            scores.append(np.vecdot(widened(segment.matrix[inside]), query))
             start += len(segment)
         return np.concatenate(serials), np.concatenate(scores)
+
+
+def _best(serials: npt.NDArray[np.uint64], scores: npt.NDArray[np.float32], limit: int) -> list[tuple[int, float]]:
+    """The `limit` rows with the highest scores, ties by serial; of a row's several vectors the best one counts."""
+    import numpy as np
+
+    size = VECTORS_OF_A_ROW * limit
+    while True:
+        chosen, kept = serials, scores
+        if size < len(scores):
+            # All that may be among them, ties across the cut included, so that only a few are put in order.
+            least = np.partition(scores, len(scores) - size)[len(scores) - size]
+            inside = np.flatnonzero(scores >= least)
+            chosen, kept = serials[inside], scores[inside]
+        order = np.lexsort((chosen, -kept))
+        best: dict[int, float] = {}
+        for serial, score in zip(chosen[order].tolist(), kept[order].tolist(), strict=True):
+            best.setdefault(serial, score)
+            if len(best) == limit:
+                break
+        if len(best) == limit or len(kept) == len(scores):
+            return list(best.items())
+        size *= VECTORS_OF_A_ROW

@@ -170,3 +170,36 @@ def test_a_segment_keeps_its_vectors_as_they_were_given(tmp_path):
     assert segment.serials.tolist() == [4, 8, 15, 16, 23]
     assert segment.key(2) == ids.text_sha("2")
     assert write_vectors(tmp_path / "none", matrix[:0], segment.serials[:0], segment.sources[:0], [])["rows"] == 0
+
+
+def test_float16_becomes_the_very_same_float32():
+    every = np.arange(65_536, dtype=np.uint16).view(np.float16)
+    finite = every[np.isfinite(every)].reshape(1, -1)
+    wide = vectors.widened(finite)
+    assert wide.dtype == np.float32
+    assert np.array_equal(wide.view(np.uint32), finite.astype(np.float32).view(np.uint32))
+
+
+@pytest.mark.parametrize("repeats", [1, 3, 9])
+def test_the_best_rows_of_many_are_those_that_putting_all_in_order_gives(tmp_path, repeats):
+    random = np.random.default_rng(3)
+    # Few distinct vectors, so that scores tie across every cut, and rows with more vectors than usual.
+    matrix = clustered(40)[random.integers(0, 40, 900)]
+    serials = np.sort(random.integers(0, 900 // repeats, 900))
+    query = matrix[0].astype(np.float32)
+    scores = np.vecdot(matrix.astype(np.float32), query)
+    best = {}
+    for at in np.lexsort((serials, -scores)).tolist():
+        best.setdefault(int(serials[at]), float(scores[at]))
+    rows = stored(tmp_path, matrix, serials=serials)
+    for limit in (1, 7, 60, 2_000):
+        assert rows.search(query, limit) == list(best.items())[:limit]
+
+
+@pytest.mark.parametrize("parts", [1, 4])
+def test_a_score_does_not_depend_on_how_vectors_are_spread_over_segments(tmp_path, parts):
+    matrix = clustered(500)
+    query = matrix[9].astype(np.float32)
+    whole = stored(tmp_path, matrix).search(query, 500)
+    (tmp_path / "parts").mkdir()
+    assert stored(tmp_path / "parts", matrix, parts=parts).search(query, 500) == whole
