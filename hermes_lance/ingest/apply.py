@@ -39,26 +39,35 @@ class Applier:
         if isinstance(found, Skipped):
             self._not_indexed(item, found, work)
             return
-        file = replace(item.file, size=found.size, mtime_ns=found.mtime_ns, inode=found.inode, dev=found.dev)
-        item = replace(item, file=file)
+        file = item.file
         made = self.reader.read(found.data, file.path, Origin(item.id, file.root.key, file.path, self.run))
         if isinstance(made, Skipped):
-            self._not_indexed(item, made, work, sha256=found.sha256, read=True)
+            # The stat that goes with the bytes that were read.
+            file = replace(file, size=found.size, mtime_ns=found.mtime_ns, inode=found.inode, dev=found.dev)
+            self._not_indexed(replace(item, file=file), made, work, sha256=found.sha256, read=True)
             return
-        self._indexed(item, made, work, found.sha256)
+        self._indexed(item, made, work, found)
 
-    def _indexed(self, item: Planned, made: Read, work: Publication, sha256: str) -> None:
-        document = made.document
-        state = replace(
-            self._blank(item),
-            state="indexed",
+    def _indexed(self, item: Planned, made: Read, work: Publication, found: contents.Contents) -> None:
+        file, document = item.file, made.document
+        state = KnownFile(
+            item.id,
+            file.root.key,
+            file.path,
+            file.raw_path,
+            "indexed",
+            size=found.size,
+            mtime_ns=found.mtime_ns,
+            inode=found.inode,
+            dev=found.dev,
             media_type=document.media_type,
-            sha256=sha256,
+            sha256=found.sha256,
             encoding=document.encoding,
             replaced_chars=document.replaced_chars,
             parser=document.parser,
             chunks=len(made.rows),
             pieces_signature=self.reader.signature(document.media_type),
+            run=self.run,
             indexed_at=now(),
         )
         work.put_file(state, made.rows)

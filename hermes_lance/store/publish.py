@@ -24,7 +24,8 @@ from hermes_lance.store import failpoints, lexical_files
 from hermes_lance.store import manifest as manifests
 from hermes_lance.store.changes import Changes
 from hermes_lance.store.durable import disk_errors, make_private
-from hermes_lance.store.files import FilesState, write_files
+from hermes_lance.store.files import FilesState
+from hermes_lance.store.known import KnownFiles
 from hermes_lance.store.lexical_writer import LexicalWriter
 from hermes_lance.store.manifest import Manifest
 from hermes_lance.store.pointer import publish_manifest, table_step, write_intent
@@ -69,7 +70,7 @@ class Publication:
     def __init__(self, dataset: Path, tables: Tables, base: Manifest | None, run: str, facts: Facts) -> None:
         self.dataset, self.tables, self.base, self.run, self.facts = dataset, tables, base, run, facts
         self.side = make_private(dataset / manifests.SIDE)
-        self.known: dict[str, KnownFile] = FilesState(self.side, base.files if base else None).all()
+        self.known = KnownFiles(FilesState(self.side, base.files if base else None))
         self.dead = set(DeadRows.read(self.side, base.dead if base else None))
         self.serial = base.next_serial if base else 0
         self.changes = Changes()
@@ -319,7 +320,7 @@ class Publication:
         if self._vectors.serials:
             manifest.vector_segments.append(self._write_vectors())
         if self.changes or manifest.files is None:
-            manifest.files = write_files(self._new_side_file("files"), self.known.values())
+            manifest.files = self.known.write(self._new_side_file("files"))
         manifest.totals = self._totals(manifest)
 
     def _write_vectors(self) -> dict[str, Any]:
@@ -336,8 +337,7 @@ class Publication:
 
     def _totals(self, manifest: Manifest) -> dict[str, int]:
         totals = {"indexed": 0, "skipped": 0, "failed": 0, "pending": 0}
-        for known in self.known.values():
-            totals[known.state] += 1
+        totals.update(self.known.by_state())
         chunks = sum(entry["rows"] for entry in manifest.text_segments) - len(self.dead)
         totals.update(files=len(self.known), chunks=chunks, artifacts=0, edges=0)
         totals["vectors_pending"] = chunks - embedded_rows(self.side, manifest, self.dead)
