@@ -65,6 +65,7 @@ def answer(
     ranking = fuse.fused(legs.lexical, legs.dense, method=method, weight=weight, tiers=tiers)
     trace.note("fuse", f"{len(ranking)} rows", method=method, dense_weight=weight)
     page, has_more, dropped = _page(query, _in_stable_order(ranking, snapshot), snapshot, settings, freshness, display)
+    snapshot.let_go()
     if dropped:
         legs.warnings.append(f"{dropped} hits were left out: their files are gone; run `hermes-lance build`")
     trace.note("freshness", "checked" if settings.check_disk else "not checked", dropped=dropped)

@@ -5,11 +5,13 @@ One leg after the other: the lexical one costs a fraction of a millisecond, so a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
+from fnmatch import translate
 from typing import TYPE_CHECKING
 
+from hermes_lance.core import ids
 from hermes_lance.core.records import KnownFile, Query
 from hermes_lance.core.words import AnalysedQuery, Analyser
 from hermes_lance.store.lexical_query import LexicalFilters
@@ -88,23 +90,42 @@ def _ask_dense(
 
 
 def matching_files(query: Query, snapshot: Snapshot, display: Callable[[KnownFile], str]) -> frozenset[str] | None:
-    """Ids of the files that the filters of a query leave; none when there are no filters."""
+    """Ids of the files that the filters of a query leave; none when there are no filters.
+
+    Goes by the lists of paths: records are read of the files only whose id cannot be told from their path.
+    """
     if query.path is None and query.file_glob is None:
         return None
-    folder = query.path.strip("/") if query.path is not None else None
-    found = []
-    for source_id, known in snapshot.files.all().items():
-        if not known.chunks:
-            continue
-        shown = display(known)
-        if folder not in (None, "", ".") and shown != folder and not shown.startswith(f"{folder}/"):
-            continue
-        if query.file_glob is not None and not _glob_fits(shown, query.file_glob):
-            continue
-        found.append(source_id)
+    fits, files = _filter(query), snapshot.files
+    chunks, kinds, hashes = files.column("chunks"), files.column("kinds"), files.column("ids")
+    found: list[str] = []
+    unclear: list[int] = []
+    for root, positions in files.roots.items():
+        # The label of the root, where it is shown.
+        prefix = display(KnownFile("", root, "", None, "indexed"))
+        for position, path in zip(positions, files.paths(root), strict=True):
+            if not chunks[position] or not fits(prefix + path):
+                continue
+            made = ids.source_id(root, path.encode("utf-8")) if files.kinds[kinds[position]].plain else ""
+            if made and ids.source_hash(made) == hashes[position]:
+                found.append(made)
+            else:
+                unclear.append(position)
+    found += (known.id for known in files.records(unclear))
     return frozenset(found)
 
 
-def _glob_fits(path: str, pattern: str) -> bool:
-    name = path if "/" in pattern else path.rsplit("/", 1)[-1]
-    return fnmatchcase(name, pattern)
+def _filter(query: Query) -> Callable[[str], bool]:
+    """Whether a path as it is shown passes."""
+    folder = query.path.strip("/") if query.path is not None else ""
+    inside = f"{folder}/" if folder not in ("", ".") else ""
+    pattern = query.file_glob
+    whole = pattern is not None and "/" in pattern
+    fits = re.compile(translate(pattern)).match if pattern is not None else None
+
+    def passes(shown: str) -> bool:
+        if inside and shown != folder and not shown.startswith(inside):
+            return False
+        return fits is None or fits(shown if whole else shown.rpartition("/")[2]) is not None
+
+    return passes

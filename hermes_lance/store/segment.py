@@ -194,6 +194,20 @@ class Segment:
             flat: npt.NDArray[Any] = np.frombuffer(self.raw(name), dtype=np.dtype(entry["kind"]))
             return flat.reshape(entry["shape"]) if entry["shape"] else flat
 
+    def forget(self, name: str) -> None:
+        """Lets the system take the pages of an array out of this process; they come back when they are read again.
+
+        What was read of a mapped file counts as memory of the process until then, and not by the byte: Linux maps
+        what it has in its cache around it, 64 kB or 2 MB.
+        """
+        dont_need = getattr(mmap, "MADV_DONTNEED", None)
+        if dont_need is None:
+            return
+        with reading(self.path):
+            entry = self._contents[name]
+            start = entry["at"] // mmap.PAGESIZE * mmap.PAGESIZE
+            self._map.madvise(dont_need, start, entry["at"] + entry["bytes"] - start)
+
 
 def file_sha256(path: Path) -> str:
     """SHA-256 of a whole file."""

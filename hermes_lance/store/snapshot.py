@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from hermes_lance.core.errors import DatasetDamaged, GenerationMissing
+from hermes_lance.core.memory import resident
 from hermes_lance.store import manifest as manifests
 from hermes_lance.store.files import FilesState
 from hermes_lance.store.lexical import LexicalReader
@@ -17,6 +18,10 @@ from hermes_lance.store.rows import DeadRows, TextRows
 from hermes_lance.store.vectors import VectorRows
 
 _TRIES = 5
+LARGE_BYTES = 300 << 20
+"""Memory of a process from which on the pages of mapped files are given back, if they are many:"""
+MAPPED_BYTES = 128 << 20
+"""by so much what is mapped must have grown."""
 
 
 class Snapshot:
@@ -31,6 +36,7 @@ class Snapshot:
         self.vectors = VectorRows(side, manifest.vector_segments, self.dead)
         self.files = FilesState(side, manifest.files)
         self._lexical: LexicalReader | None = None
+        self._mapped_before = resident().files
 
     @property
     def id(self) -> str:
@@ -46,6 +52,20 @@ class Snapshot:
                 check_size(folder / name, entry["size"])
             self._lexical = LexicalReader(folder / "chunks")
         return self._lexical
+
+    def let_go(self) -> None:
+        """To be called after a search: gives pages back where so many are mapped that they would be felt.
+
+        They stay in the system's cache, so that the next search finds them again within a millisecond or two.
+        """
+        now = resident()
+        if now.all > LARGE_BYTES and now.files - self._mapped_before > MAPPED_BYTES:
+            for text in self.text.segments:
+                text.file.forget("text")
+            for vectors in self.vectors.segments:
+                vectors.file.forget("vectors")
+            # What others have mapped meanwhile is not ours to give back.
+            self._mapped_before = resident().files
 
     @property
     def vectors_complete(self) -> bool:

@@ -25,3 +25,19 @@ def test_a_system_without_the_library_is_no_error(monkeypatch):
 
     monkeypatch.setattr(ctypes, "CDLL", missing)
     assert memory.give_back() is False
+
+
+def test_what_is_resident_grows_with_what_is_read_and_is_zero_where_it_cannot_be_told(monkeypatch):
+    before = memory.resident()
+    held = bytearray(32 << 20)
+    now = memory.resident()
+    assert 0 <= now.files <= now.all
+    if before.all:
+        assert now.all - before.all > 16 << 20
+    del held
+
+    def missing(*arguments):
+        raise FileNotFoundError
+
+    monkeypatch.setattr(memory.os, "open", missing)
+    assert memory.resident() == (0, 0)

@@ -8,7 +8,10 @@ from pathlib import Path
 import pytest
 
 import hermes_lance
+from hermes_lance.core import memory
 from hermes_lance.core.errors import DatasetMissing, UsageError
+from hermes_lance.store import snapshot
+from hermes_lance.store.segment import Segment
 
 FILES = {
     "docs/rollback.md": "# Deployment\n\n## Rollback\n\nRoll back the canary: `deploy rollback --to previous`.\n",
@@ -168,3 +171,31 @@ def test_vectors_of_an_earlier_embedder_are_asked_with_it_and_it_is_loaded_once(
 def test_a_search_does_not_list_the_workspace(library, monkeypatch):
     monkeypatch.setattr(library, "roots", lambda: pytest.fail("listed"))
     assert library.search("canary")[0].freshness == "fresh"
+
+
+def test_answers_are_the_same_when_mapped_files_are_given_back_after_every_question(library, monkeypatch):
+    before = library.search("canary backups session").records()
+    monkeypatch.setattr(snapshot, "LARGE_BYTES", 0)
+    monkeypatch.setattr(snapshot, "MAPPED_BYTES", -(1 << 50))
+    given_back = []
+    forget = Segment.forget
+    monkeypatch.setattr(Segment, "forget", lambda self, name: (given_back.append(name), forget(self, name)))
+    for _ in range(3):
+        assert library.search("canary backups session").records() == before
+    if memory.resident().all:
+        assert {"text", "vectors"} <= set(given_back)
+
+
+def test_filters_find_files_of_roots_with_a_label_and_with_names_that_are_no_text(library, tmp_path):
+    extra = tmp_path / "extra"
+    extra.mkdir()
+    (extra / "canary.md").write_text("The canary sings in the extra root.\n")
+    with open(os.fsencode(extra) + b"/can\xffary.md", "w") as file:
+        file.write("Another canary with a name that is no text.\n")
+    library.add_root(extra, recursive=True)
+    library.index()
+    assert set(paths(library.search("canary", path="extra"))) == {"extra/canary.md", "extra/can\\xffary.md"}
+    assert paths(library.search("canary", file_glob="can?ary.md")) == []
+    assert paths(library.search("canary", file_glob="extra/c*y.md", path="extra/canary.md")) == ["extra/canary.md"]
+    assert paths(library.search("canary", file_glob="can*ary.md", path="/extra/")) != []
+    assert set(paths(library.search("canary", path="."))) == set(paths(library.search("canary")))

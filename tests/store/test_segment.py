@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from hermes_lance.core.errors import DatasetDamaged, DiskFull
-from hermes_lance.store.segment import MAGIC, Segment, SegmentWriter, file_sha256
+from hermes_lance.core.memory import resident
+from hermes_lance.store.segment import MAGIC, Segment, SegmentWriter, file_sha256, reading
 
 
 def written(path, **arrays):
@@ -140,3 +141,27 @@ def test_a_full_disk_is_said_at_the_write_and_a_discarded_file_leaves_nothing(tm
         writer.close()
     writer.discard()
     assert list(tmp_path.iterdir()) == []
+
+
+def test_an_array_that_was_let_go_is_read_again_as_before(tmp_path):
+    written(tmp_path / "a", head=b"x" * 100, numbers=np.arange(2_000_000, dtype=np.uint64), tail=b"y" * 100)
+    segment = Segment(tmp_path / "a")
+    numbers, before = segment.array("numbers"), resident().files
+    total = int(numbers.sum())
+    mapped = resident().files
+    segment.forget("numbers")
+    if before:  # a system that says what is in memory
+        assert resident().files < mapped - 8_000_000
+    assert int(numbers.sum()) == total
+    assert (bytes(segment.raw("head")), bytes(segment.raw("tail"))) == (b"x" * 100, b"y" * 100)
+
+
+def test_only_damage_becomes_an_error_of_ours_while_reading(tmp_path):
+    with (
+        pytest.raises(DatasetDamaged, match="a: its content cannot be read \\(IndexError\\)") as caught,
+        reading(tmp_path / "a"),
+    ):
+        [][1]
+    assert isinstance(caught.value.__cause__, IndexError)
+    with pytest.raises(KeyboardInterrupt), reading(tmp_path / "a"):
+        raise KeyboardInterrupt
