@@ -46,6 +46,57 @@ def test_a_lexical_search_needs_tantivy_only(built):
     assert loaded("--home", built, "search", "--mode", "lexical", "harbour") == ["tantivy"]
 
 
+NOT_FOR_WORDS = [
+    "importlib.metadata", "ctypes", "tempfile", "shutil", "socket", "asyncio", "hermes_lance.core.build_records",
+    "hermes_lance.ingest", "hermes_lance.models.load", "hermes_lance.parse", "hermes_lance.store.publish",
+    "hermes_lance.store.lexical_writer", "hermes_lance.store.tables", "rich", "ruamel.yaml",
+]  # fmt: skip
+"""Modules that a search by words has no use for; each would cost one to twenty milliseconds of a tenth of a second."""
+
+
+def test_a_lexical_search_loads_nothing_that_only_builds_and_models_need(built):
+    code = (
+        "import atexit, json, sys; from hermes_lance.hosts.cli.main import process;"
+        f"loaded = lambda: [name for name in {NOT_FOR_WORDS!r} if name in sys.modules];"
+        "atexit.register(lambda: print(json.dumps(loaded()), file=sys.stderr)); process()"
+    )
+    arguments = ["--home", str(built), "search", "--mode", "lexical", "--json", "harbour"]
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert json.loads(done.stdout)["count"] > 0
+    assert json.loads(done.stderr.splitlines()[-1]) == []
+
+
+def test_without_a_configuration_file_no_yaml_is_loaded(home, tmp_path):
+    code = (
+        "import sys; from hermes_lance.hosts.cli.main import run;"
+        f"status = run(['--home', {str(tmp_path / 'nothing')!r}, 'search', 'harbour', '--json']);"
+        "sys.exit('yaml' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=60, check=False).returncode == 0
+
+
+@pytest.mark.parametrize("arguments", [["search", "harbour"], ["search"], ["search", "--as-of", "99999999", "harbour"]])
+def test_a_process_ends_with_the_status_and_the_output_of_the_same_run_in_another(built, cli, arguments):
+    inside = cli("--home", built, *arguments, "--json")
+    code = (
+        "import atexit; from hermes_lance.hosts.cli.main import process;"
+        "atexit.register(print, 'what others registered'); process()"
+    )
+    command = [sys.executable, "-c", code, "--home", str(built), *arguments, "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == inside.status
+    document, last = done.stdout.splitlines()
+    assert json.loads(document) == inside.json and last == "what others registered"
+
+
+def test_a_run_in_a_host_leaves_the_environment_alone(built, cli):
+    before = dict(os.environ)
+    assert cli("--home", built, "search", "harbour").status == 0
+    assert dict(os.environ) == before
+
+
 def test_a_hybrid_search_does_without_lancedb(built):
     assert not {"lancedb", "lance", "pyarrow", "polars", "torch"} & set(loaded("--home", built, "search", "harbour"))
 
