@@ -10,7 +10,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from hermes_lance.core.errors import DatasetBusy, DatasetMissing, HermesLanceError, PluginMissing, UsageError
+from hermes_lance.core.errors import (
+    DatasetBusy,
+    DatasetDamaged,
+    DatasetMissing,
+    HermesLanceError,
+    PluginMissing,
+    UsageError,
+)
 from hermes_lance.core.signature import digest
 from hermes_lance.ingest.signatures import PieceSignatures
 from hermes_lance.store import manifest as manifests
@@ -22,6 +29,9 @@ if TYPE_CHECKING:
     from hermes_lance.core.records import KnownFile, Root
     from hermes_lance.store.check import Check
     from hermes_lance.store.compact import Removed
+
+TRIES = 3
+"""How often something is read that upkeep may remove meanwhile."""
 
 EXPORTS = ("chunks", "files", "artifacts", "edges")
 
@@ -257,14 +267,25 @@ def collect_garbage(library: Opened, *, keep: int = 3, wait_seconds: float = 30.
 
 def export(library: Opened, table: str) -> Any:
     """`pyarrow.Table` of the current generation. `chunks` has a `vectors` column (list of float16 lists)."""
+    if table not in EXPORTS:
+        raise UsageError(f"export {table}: unknown", hint=f"Choose one of: {', '.join(EXPORTS)}.")
+    for _ in range(TRIES - 1):
+        manifest = library.manifest()
+        try:
+            return _exported(library, manifest, table)
+        except (DatasetDamaged, RuntimeError, ValueError, OSError):
+            # Upkeep may have removed the version that was being read; then another one is published.
+            if library.manifest().id == manifest.id:
+                raise
+    return _exported(library, library.manifest(), table)
+
+
+def _exported(library: Opened, manifest: Manifest, table: str) -> Any:
     import pyarrow as pa
 
     from hermes_lance.core import schema
     from hermes_lance.store.tables import Tables
 
-    if table not in EXPORTS:
-        raise UsageError(f"export {table}: unknown", hint=f"Choose one of: {', '.join(EXPORTS)}.")
-    manifest = library.manifest()
     if manifest.tables_behind:
         raise DatasetBusy(
             f"{library.dataset}: a build has published text that its tables do not hold yet",

@@ -90,9 +90,9 @@ def chunk_rows(
 def _embedded(
     piece: Piece, body: str, sha: str, ruler: TokenRuler, chunking: ChunkingConfig
 ) -> tuple[tuple[str, ...], int]:
-    """Keys of `strings_to_embed` and the tokens that the embedder will read, with nothing hashed or counted twice."""
+    """Keys of `strings_to_embed` and about how many tokens the embedder will read. Nothing is hashed twice."""
     begin, window = piece.start, chunking.window_tokens
-    head, parts, whole = embed_text.layout(
+    head, head_tokens, parts, whole = embed_text.layout(
         body,
         piece.trail,
         window_tokens=window,
@@ -100,14 +100,10 @@ def _embedded(
         tokens=estimate,
         measure=lambda start, end: ruler.estimate(begin + start, begin + end),
     )
+    tokens = round(min(whole + len(parts) * head_tokens, len(parts) * window))
     if len(parts) == 1 and not head:
-        return (sha,), round(min(whole, window))
-    keys = tuple([ids.text_sha(head + body[start:end]) for start, end in parts])
-    if head:
-        sizes = [ruler.estimate_after(head, begin + start, begin + end) for start, end in parts]
-    else:
-        sizes = [ruler.estimate(begin + start, begin + end) for start, end in parts]
-    return keys, round(sum([min(size, window) for size in sizes]))
+        return (sha,), tokens
+    return tuple([ids.text_sha(head + body[start:end]) for start, end in parts]), tokens
 
 
 def _pages(starts: Sequence[int], piece: Piece) -> tuple[int | None, int | None]:

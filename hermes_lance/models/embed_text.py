@@ -33,6 +33,7 @@ class Layout(NamedTuple):
     """How a passage is given to the embedder: one string for each part, the same head before each."""
 
     head: str
+    head_tokens: float
     parts: Sequence[tuple[int, int]]
     """First and last offset (exclusive) in the text of the passage."""
     tokens: float
@@ -77,13 +78,13 @@ def layout(
     who knows them without counting; `tokens` counts in a string.
     """
     if not text or text.isspace():
-        return Layout("", [(0, len(text))], measure(0, len(text)))
+        return Layout("", 0.0, [(0, len(text))], measure(0, len(text)))
     head, head_tokens = _head(trail, window_tokens, tokens) if trail else ("", 0.0)
     start = _after_own_heading(text, trail) if head else 0
     room = max(1.0, window_tokens - head_tokens)
     size = measure(start, len(text))
     count = max(1, min(ceil(size / room / TOLERANCE), most))
-    return Layout(head, _parts(text, start, count), size)
+    return Layout(head, head_tokens, _parts(text, start, count), size)
 
 
 def _after_own_heading(text: str, trail: Sequence[str]) -> int:

@@ -10,9 +10,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable
-from functools import lru_cache
 from itertools import accumulate
-from operator import add
 from typing import Any
 
 _BLOCK_CHARS = 512
@@ -68,11 +66,6 @@ def _with_foreign(plain: float, coded: bytes) -> float:
     extra = 5.0 * count(_LATIN) + 0.96 * count(_ALPHABET) + 0.7 * count(_INDIC) + count(_SYMBOL)
     extra = extra + 1.01 * count(_HAN) + 2.0 * count(_HANGUL) + count(_EMOJI)
     return plain - 0.146 * len(foreign) + extra
-
-
-@lru_cache(maxsize=256)
-def _counts_of(head: str) -> _Counts:
-    return _counted(_coded(head), 0, len(head))
 
 
 def estimate(text: str) -> float:
@@ -185,18 +178,6 @@ class TokenRuler:
     def estimate(self, start: int, end: int) -> float:
         """Exactly `estimate(text[start:end])`, mostly without counting again."""
         return self._true(_plain(*self._counts(start, end)), start, end)
-
-    def estimate_after(self, head: str, start: int, end: int) -> float:
-        """Exactly `estimate(head + text[start:end])` for a `head` that ends with a blank."""
-        if not head.isascii() or not self._is_ascii(start, end):
-            return estimate(head + self.text[start:end])
-        above = _counts_of(head)
-        here = self._counts(start, end)
-        length, blanks, digits, marks, words = map(add, above, here)
-        if start < end and self._coded[start] == _LETTER:
-            words += 1
-        tokens: float = _plain(length, blanks, digits, marks, words)
-        return tokens
 
     def distance(self, position: int) -> float:
         """Estimated tokens before a character: those of whole blocks, the rest in proportion."""

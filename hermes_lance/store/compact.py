@@ -22,14 +22,12 @@ from hermes_lance.store.manifest import Manifest
 from hermes_lance.store.merge import MOST_SEGMENTS, first_to_merge, merged_text, merged_vectors
 from hermes_lance.store.pointer import publish_manifest, table_step, write_intent
 from hermes_lance.store.rows import DeadRows
-from hermes_lance.store.tables import Tables
+from hermes_lance.store.tables import Tables, versions_on_disk
 
-KEPT_GENERATIONS = 3
-"""Generations whose files stay for readers that opened them and for `--as-of`."""
+KEPT_RUNS = 3
+"""Runs whose results stay for readers that opened them and for `--as-of`: the last complete generation of each."""
 MOST_DEAD_SHARE = 0.25
 COMMITS_BETWEEN_COMPACTIONS = 24
-GRACE_SECONDS = 600.0
-"""Age at which an old Lance version may go; longer than any export runs."""
 
 
 @dataclass(slots=True)
@@ -41,8 +39,9 @@ class Removed:
     bytes: int = 0
 
 
-def retain(dataset: Path, keep: int = KEPT_GENERATIONS) -> Removed:
-    """Removes generations but the newest `keep`, and every side file and Tantivy folder that none of these names.
+def retain(dataset: Path, keep: int = KEPT_RUNS) -> Removed:
+    """Removes generations but those that the newest `keep` runs ended with, and every side file and Tantivy folder that
+    none of these names.
 
     Also sweeps what interrupted runs left behind, so it runs only while no publication is under way.
     """
@@ -80,10 +79,13 @@ def _published_id(dataset: Path) -> str:
 
 
 def _kept(dataset: Path, known: list[str], keep: int) -> dict[str, Manifest]:
-    """The current manifest and the newest `keep` whose tables are complete, by id. One that nobody can read serves
-    nobody and goes, but never the current one; one whose tables were behind was followed by its equal.
+    """The current manifest and the last complete one of each of the newest `keep` runs, by id.
+
+    One that nobody can read serves nobody and goes, but never the current one; one that the same run followed with
+    another, or whose tables were behind, was a passing state.
     """
     found: dict[str, Manifest] = {}
+    runs: set[str] = set()
     for generation in reversed(known):
         try:
             manifest = manifests.read_manifest(dataset, generation)
@@ -91,9 +93,12 @@ def _kept(dataset: Path, known: list[str], keep: int) -> dict[str, Manifest]:
             if generation == known[-1]:
                 raise
             continue
-        if generation == known[-1] or not manifest.tables_behind:
+        complete = not manifest.tables_behind and manifest.run not in runs
+        if generation == known[-1] or complete:
             found[generation] = manifest
-        if sum(not one.tables_behind for one in found.values()) >= keep:
+        if complete:
+            runs.add(manifest.run)
+        if len(runs) >= keep:
             break
     return found
 
@@ -134,10 +139,29 @@ def tidy(dataset: Path, tables: Tables, base: Manifest, *, force: bool = False) 
             }
     _merge_side_files(dataset / manifests.SIDE, base, manifest, whole=whole)
     publish_manifest(dataset, manifest)
-    for name in lance:
-        tables.clean(name, GRACE_SECONDS)
-        failpoints.reach("cleaned")
+    if lance:
+        manifest = _without_old_versions(dataset, tables, manifest, lance)
     retain(dataset)
+    return manifest
+
+
+def _without_old_versions(dataset: Path, tables: Tables, base: Manifest, names: list[str]) -> Manifest:
+    """Removes the old versions of tables; the given generation, or one that follows it where that made new versions.
+
+    Old versions would double the disk until the next compaction. Queries read none of them, and what reads a table
+    begins again when it finds that its version is gone.
+    """
+    heads = {name: base.tables[name]["version"] for name in names}
+    manifest = same_rows(base, "upkeep")
+    write_intent(dataset, manifest, base, heads, heads)
+    for name in names:
+        tables.clean(name)
+        failpoints.reach("cleaned")
+        manifest.tables[name] = {**manifest.tables[name], "version": tables.head(name), "compacted": tables.head(name)}
+    if manifest.tables == base.tables:
+        (dataset / manifests.INTENT).unlink()
+        return base
+    publish_manifest(dataset, manifest)
     return manifest
 
 
@@ -179,7 +203,7 @@ def _too_dead(base: Manifest) -> bool:
 
 def pin(dataset: Path, generation: str) -> Path:
     """A self-contained copy of a generation that no upkeep touches, by hard links; its folder. `GenerationMissing` for
-    one whose tables were behind.
+    one whose tables were behind or are gone.
 
     Lance, Tantivy and side files are written once and never in place, so links are safe. Only under the writer lock.
     """
@@ -188,6 +212,9 @@ def pin(dataset: Path, generation: str) -> Path:
         raise GenerationMissing(
             f"generation {generation}: a passing state, whose tables were not complete; keep another"
         )
+    for name, entry in manifest.tables.items():
+        if entry["version"] not in versions_on_disk(dataset / manifests.LANCE / f"{name}.lance"):
+            raise GenerationMissing(f"generation {generation}: upkeep has removed its tables; keep a later one")
     target = dataset / manifests.PINNED / generation
     if target.exists():
         return target

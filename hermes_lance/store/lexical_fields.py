@@ -1,7 +1,8 @@
 """The fields of a Tantivy index, derived from the roles in `schemas/*.json`, and how heavy each one counts.
 
-`text` columns become analysed fields, `filter` columns raw ones. Added to them: `serial` (row number), `key` (that of
-the row, as a number), `folder` (every folder above a file, and the file), `name` (whole file name), `pairs`, `grams`.
+`text` columns become analysed fields, `filter` columns raw ones, but for those that all rows of a file share: they are
+looked up in the list of files. Added to them: `serial` (row number), `key` (that of the row, as a number), `folder`
+(every folder above a file, and the file), `name` (whole file name), `pairs` and `grams`.
 """
 
 from __future__ import annotations
@@ -21,6 +22,9 @@ from hermes_lance.core.words import Analyser
 from hermes_lance.store.durable import translated
 
 SERIAL, KEY, FOLDER, NAME, PAIRS, GRAMS = "serial", "key", "folder", "name", "pairs", "grams"
+
+OF_THE_FILE = frozenset({"root", "media_type"})
+"""Filter columns that the file decides: as terms of every row they would only cost time."""
 
 FIRST = "\0"
 """Begins the file name in the field `name` of the first passage of a file."""
@@ -78,7 +82,7 @@ def layout(table: str) -> Layout:
     """The fields that the schema of `table` asks for."""
     columns = schema.load(table)
     analysed = tuple(column.name for column in columns.by_role("text"))
-    raw = tuple(column.name for column in columns.by_role("filter"))
+    raw = tuple(column.name for column in columns.by_role("filter") if column.name not in OF_THE_FILE)
     return Layout(table, columns.key, BODIES[table], analysed, raw, WEIGHTS[table])
 
 
@@ -108,7 +112,9 @@ def tantivy_schema(fields: Layout) -> Any:
     for name in (FOLDER, NAME):
         builder.add_text_field(name, tokenizer_name="raw", index_option="basic")
     for name in fields.analysed:
-        builder.add_text_field(name, tokenizer_name="words", index_option="position")
+        # Phrases are looked for in the body alone.
+        option = "position" if name == fields.body else "freq"
+        builder.add_text_field(name, tokenizer_name="words", index_option=option)
     for name in (PAIRS, GRAMS):
         builder.add_text_field(name, tokenizer_name="tokens", index_option="freq")
     return builder.build()

@@ -107,17 +107,26 @@ class LexicalWriter:
     def _flush(self) -> None:
         if not self._waiting:
             return
+        import tantivy
+
         rows, self._waiting, self._waiting_chars = self._waiting, [], 0
         fields = self._layout.analysed
         texts = [[_as_text(value) for value in self._texts_of(row)] for row, _ in rows]
         # Paths and sections repeat from one passage to the next.
         distinct = list(dict.fromkeys(text for of_row in texts for text in of_row if text))
         analysed = dict(zip(distinct, self._analyser.texts(distinct), strict=True))
-        documents = [self._raw_fields(row, serial) for row, serial in rows]
-        for document, of_row in zip(documents, texts, strict=True):
+        documents = []
+        for (row, serial), of_row in zip(rows, texts, strict=True):
+            document = tantivy.Document()
+            # Always through `add_unsigned`: a plain integer is taken as signed and kills the indexing thread.
+            document.add_unsigned(SERIAL, serial)
+            document.add_unsigned(KEY, key_number(self._key_of(row)))
+            for field, text in self._raw_fields(row):
+                document.add_text(field, text)
             for field, text in zip(fields, of_row, strict=True):
                 if text:
                     _add_text(document, field, analysed[text])
+            documents.append(document)
         with self._writing():
             for document in documents:
                 self._writer.add_document(document)
@@ -133,23 +142,14 @@ class LexicalWriter:
                     self._writer.commit()
                 raise
 
-    def _raw_fields(self, row: Any, serial: int) -> Any:
-        import tantivy
-
-        document = tantivy.Document()
-        # Always through `add_unsigned`: a plain integer is taken as signed and kills the indexing thread.
-        document.add_unsigned(SERIAL, serial)
-        document.add_unsigned(KEY, key_number(self._key_of(row)))
-        for field in self._layout.raw:
-            value = getattr(row, field)
-            if value is not None:
-                document.add_text(field, encodable(str(value)))
+    def _raw_fields(self, row: Any) -> tuple[tuple[str, str], ...]:
+        """Fields and values that are stored as they are."""
+        values = tuple([getattr(row, field) for field in self._layout.raw])
         path = getattr(row, "path", None)
-        if path:
-            places = _places(getattr(row, "root", None) or "", path)
-            for field, value in places if getattr(row, "ordinal", 0) else _with_first(places):
-                document.add_text(field, value)
-        return document
+        if not path:
+            return _filters(self._layout.raw, values)
+        first = not getattr(row, "ordinal", 0)
+        return _filters_and_places(self._layout.raw, values, getattr(row, "root", None) or "", path, first)
 
 
 def _as_text(value: Any) -> str:
@@ -166,15 +166,25 @@ def _add_text(document: Any, field: str, analysed: AnalysedText) -> None:
         document.add_text(GRAMS, analysed.grams)
 
 
+def _filters(fields: tuple[str, ...], values: tuple[Any, ...]) -> tuple[tuple[str, str], ...]:
+    pairs = zip(fields, values, strict=True)
+    return tuple((field, encodable(str(value))) for field, value in pairs if value is not None)
+
+
 @lru_cache(maxsize=1_024)
-def _places(root: str, path: str) -> tuple[tuple[str, str], ...]:
-    """Values of the fields `folder` and `name`; the same for all passages of a file, which come together."""
+def _filters_and_places(
+    fields: tuple[str, ...], values: tuple[Any, ...], root: str, path: str, first: bool
+) -> tuple[tuple[str, str], ...]:
+    """With the values of `folder` and `name`; the same for most passages of a file, which come together.
+
+    `first` adds the mark of the first passage of a file.
+    """
     name = PurePosixPath(clean(path)).name.lower()
     stem = PurePosixPath(name).stem
-    folders = ((FOLDER, key) for key in folder_keys(encodable(root), encodable(path)))
-    return (*folders, *((NAME, one) for one in ((name, stem) if stem != name else (name,))))
-
-
-def _with_first(places: tuple[tuple[str, str], ...]) -> list[tuple[str, str]]:
-    """With the mark of the first passage of a file."""
-    return [*places, *((NAME, FIRST + value) for field, value in places if field == NAME)]
+    names = (name, stem) if stem != name else (name,)
+    return (
+        *_filters(fields, values),
+        *((FOLDER, key) for key in folder_keys(encodable(root), encodable(path))),
+        *((NAME, one) for one in names),
+        *((NAME, FIRST + one) for one in names if first),
+    )

@@ -19,6 +19,7 @@ VECTOR_PREFIX = "vectors_"
 _LAST_NUMBER = (1 << 64) - 1
 _DIGITS = len(str(_LAST_NUMBER))
 _VALUES_IN_ONE_CONDITION = 2_000
+_MOST_PASSES = 4
 ROWS_WORTH_AN_INDEX = 20_000
 CACHE_BYTES = 32 << 20
 """Lance's own caches may grow to gigabytes; nothing here reads the same page often."""
@@ -182,7 +183,12 @@ class Tables:
         """Merges fragments and brings scalar indices up to date; the rows stay what they are, the version may grow."""
         with disk_errors(str(self.folder)):
             self._index(name)
-            self.table(name).optimize()
+            for _ in range(_MOST_PASSES):
+                before = self.head(name)
+                self.table(name).optimize()
+                # Until nothing is left to merge, so that `clean`, which is the same call, makes no version of its own.
+                if self.head(name) == before:
+                    return
 
     def _index(self, name: str) -> None:
         """Gives a large table the scalar indices that its schema asks for; a small one is scanned faster."""
@@ -197,9 +203,11 @@ class Tables:
             if column not in there:
                 table.create_index(column, config=BTree())
 
-    def clean(self, name: str, older_than_seconds: float) -> None:
-        """Removes versions and stray files older than a grace; only while the newest version is published."""
+    def clean(self, name: str) -> None:
+        """Removes old versions and stray files; only while the newest version is published."""
         from datetime import timedelta
 
+        # Nothing at all would draw a warning about other writers, of which the lock allows none.
+        nearly_none = timedelta(milliseconds=1)
         with disk_errors(str(self.folder)):
-            self.table(name).optimize(cleanup_older_than=timedelta(seconds=older_than_seconds))
+            self.table(name).optimize(cleanup_older_than=nearly_none, delete_unverified=True)

@@ -43,6 +43,7 @@ def forget(dataset: Path, base: Manifest | None) -> None:
             if version is None:
                 shutil.rmtree(folder)
                 continue
-            for number, path in versions_on_disk(folder).items():
-                if number > version:
+            there = versions_on_disk(folder)
+            for number, path in there.items():
+                if number > version and version in there:
                     path.unlink()

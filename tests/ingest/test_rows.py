@@ -29,7 +29,8 @@ def test_keys_and_tokens_are_those_of_the_strings_that_will_be_embedded(trail, l
     (row,) = rows_of(text, [Piece(6, len(text), "text", trail)])
     strings = strings_to_embed(row.section, row.text, CHUNKING)
     assert row.embed_keys == tuple(text_sha(string) for string in strings)
-    assert row.embedded_tokens == round(sum(min(estimate(string), CHUNKING.window_tokens) for string in strings))
+    read = sum(min(estimate(string), CHUNKING.window_tokens) for string in strings)
+    assert row.embedded_tokens == pytest.approx(read, rel=0.05, abs=1 + 2 * len(strings))
 
 
 @pytest.mark.parametrize(

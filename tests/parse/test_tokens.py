@@ -41,14 +41,13 @@ def test_reach_stays_in_the_budget_and_moves_on(text, budget):
     assert ruler.tokens(back, len(text)) <= budget + 6  # one letter of the heaviest kind
 
 
-@given(st.text(max_size=60), st.integers(0, 200), st.sampled_from(["Guide > Set up\n\n", "Größe\n\n"]), st.data())
-def test_the_ruler_knows_the_estimate_of_any_stretch_exactly(text, times, head, data):
+@given(st.text(max_size=60), st.integers(0, 200), st.data())
+def test_the_ruler_knows_the_estimate_of_any_stretch_exactly(text, times, data):
     text *= times
     ruler = TokenRuler(text)
     start = data.draw(st.integers(0, len(text)))
     end = data.draw(st.integers(start, len(text)))
     assert ruler.estimate(start, end) == estimate(text[start:end])
-    assert ruler.estimate_after(head, start, end) == estimate(head + text[start:end])
 
 
 @pytest.mark.parametrize("length", [4095, 4096, 4097, 4607, 4608, 4609])

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from hermes_lance.core import ids
 from hermes_lance.core.errors import DatasetDamaged, DiskFull, GenerationMissing
 from hermes_lance.store import check, compact, durable, recover
 from hermes_lance.store import manifest as manifests
@@ -25,7 +26,7 @@ def publish(dataset: Path, files: dict[str, list[str] | None]) -> manifests.Mani
     tables = Tables(dataset)
     base, _ = recover.recover(dataset, tables)
     model = WordCountEmbedder()
-    with Publication(dataset, tables, base, "run", Facts(space=SPACE)) as work:
+    with Publication(dataset, tables, base, ids.unique_name(), Facts(space=SPACE)) as work:
         for path, texts in files.items():
             if texts is None:
                 work.drop_file(known_file(path).id)
@@ -170,7 +171,7 @@ def test_a_kept_generation_is_complete_on_its_own_and_made_once(tmp_path):
         publish(tmp_path, {"a.txt": [f"turn {number}"], "b.txt": None})
     tidy(tmp_path, force=True)
     for name in Tables(tmp_path).names():
-        Tables(tmp_path).clean(name, 0.001)
+        Tables(tmp_path).clean(name)
     compact.retain(tmp_path, keep=1)
     assert contents_of(pinned) == before
     assert all(one.ok for one in check.checks(pinned))

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from hermes_lance.core import ids
 from hermes_lance.core.words import Analyser
 from hermes_lance.store import check, compact, recover
 from hermes_lance.store import manifest as manifests
@@ -22,7 +23,7 @@ def publish(dataset: Path, files: dict[str, list[str] | None], *, vectors: bool 
     """One publication: path to its texts, or none to drop the file."""
     tables = Tables(dataset)
     base, _ = recover.recover(dataset, tables)
-    work = Publication(dataset, tables, base, "run", Facts(space=SPACE))
+    work = Publication(dataset, tables, base, ids.unique_name(), Facts(space=SPACE))
     for path, texts in files.items():
         if texts is None:
             work.drop_file(known_file(path).id)
@@ -123,7 +124,7 @@ def test_a_pinned_generation_survives_everything_done_to_the_live_one(tmp_path):
     for number in range(5):
         publish(tmp_path, {"a.txt": [f"version {number}"]})
     compact.tidy(tmp_path, Tables(tmp_path), manifests.current(tmp_path), force=True)
-    Tables(tmp_path).clean("chunks", 0.001)
+    Tables(tmp_path).clean("chunks")
     pinned = open_snapshot(tmp_path, first.id)
     hits = pinned.lexical.search(Analyser().query("fox"), 5)
     assert [pinned.text.row(serial).text for serial, _ in hits] == ["a red fox"]
