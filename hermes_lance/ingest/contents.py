@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from hermes_lance.core.records import Skipped, SourceFile
 
 BLOCK_BYTES = 1 << 20
+SMALLEST_READ_BYTES = 1 << 16
 TRIES = 3
 """How often a file that changes while it is read is read again."""
 
@@ -73,7 +74,7 @@ def _steady(file: SourceFile, limit: int, keep: bool) -> Contents | Skipped:
                 return Skipped("link-outside", "a folder on the way now leads out of the root", failed=True)
             if before.st_size > limit:
                 return too_large(before.st_size, limit)
-            found = _drained(descriptor, limit, keep)
+            found = _drained(descriptor, before.st_size, limit, keep)
             after = os.fstat(descriptor)
         except OSError as error:
             return Skipped("unreadable", f"cannot be read: {reason(error)}", failed=True)
@@ -85,16 +86,20 @@ def _steady(file: SourceFile, limit: int, keep: bool) -> Contents | Skipped:
     return Skipped("changing", f"the file changed while it was read, {TRIES} times in a row", failed=True)
 
 
-def _drained(descriptor: int, limit: int, keep: bool) -> tuple[bytes, str, int]:
+def _drained(descriptor: int, expected: int, limit: int, keep: bool) -> tuple[bytes, str, int]:
     """All bytes (when kept), their hash and number; stops soon after `limit`, so that a growing file ends too."""
+    # One byte more than there should be: a short answer is then the whole file, and nothing is asked again.
+    at_once = min(max(expected + 1, SMALLEST_READ_BYTES), BLOCK_BYTES)
     digest = hashlib.sha256()
     blocks: list[bytes] = []
     size = 0
-    while size <= limit and (block := os.read(descriptor, BLOCK_BYTES)):
+    while size <= limit and (block := os.read(descriptor, at_once)):
         digest.update(block)
         size += len(block)
         if keep:
             blocks.append(block)
+        if size == expected and len(block) < at_once:
+            break
     return b"".join(blocks), digest.hexdigest(), size
 
 

@@ -24,7 +24,7 @@ from hermes_lance.ingest.survey import Survey, space_differs, survey, unfinished
 from hermes_lance.ingest.tally import Tally
 from hermes_lance.store import compact, recover
 from hermes_lance.store import manifest as manifests
-from hermes_lance.store.catch_up import catch_up
+from hermes_lance.store.catch_up import catch_up, write_tables
 from hermes_lance.store.changes import Changes
 from hermes_lance.store.lock import writing
 from hermes_lance.store.manifest import Manifest
@@ -128,8 +128,9 @@ class Build:
 
     def _write(self, planned_on: Manifest | None, plan: Plan) -> Manifest | None:
         self._tables = Tables(self.dataset)
-        # First, so that what an interrupted run left takes no room from this one.
-        compact.retain(self.dataset)
+        if (self.dataset / manifests.INTENT).exists():
+            # First, so that what an interrupted run left takes no room from this one.
+            compact.retain(self.dataset)
         base, done = recover.recover(self.dataset, self._tables)
         if done in {"rolled back", "rolled forward"}:
             self.tally.warn(f"an interrupted run was {done}")
@@ -139,10 +140,12 @@ class Build:
             plan = self._plan(base)
         self.tally.plan(plan)
         base = self._write_text(base, plan)
-        if base is not None and base.tables_behind:
+        if base is not None and base.tables_behind and not self._a_few():
             base = self._write_tables(base)
         if base is not None and self.embed:
             base = self._write_vectors(base)
+        if base is not None and base.tables_behind:
+            base = self._write_tables(base)
         return self._tidied(base) if base is not None else None
 
     def _tidied(self, base: Manifest) -> Manifest:
@@ -197,6 +200,10 @@ class Build:
             if work is not None:
                 work.abandon()
             raise
+
+    def _a_few(self) -> bool:
+        """The new passages are embedded in a moment, so that tables and vectors share a publication."""
+        return self.embed and self.report.chunks.written <= vectors.ROWS_IN_A_BATCH
 
     def _write_tables(self, base: Manifest) -> Manifest:
         """The tables get what has just been published; the text can be searched meanwhile."""
@@ -293,7 +300,12 @@ class _Line:
 
     def begin(self) -> Publication:
         assert self.build._tables is not None
-        return Publication(self.build.dataset, self.build._tables, self.base, self.build._run, self.facts())
+        build, tables = self.build, self.build._tables
+        work = Publication(build.dataset, tables, self.base, build._run, self.facts())
+        if self.base.tables_behind:
+            base, changes = self.base, build._changes
+            work.complete_tables(lambda: write_tables(build.dataset, tables, base, changes))
+        return work
 
     def finish(self, work: Publication) -> Manifest:
         self.base = work.commit()

@@ -47,11 +47,22 @@ def catch_up(
     """
     manifest = same_rows(base, note=base.note)
     manifest.tables_behind = False
+    # The versions matter to nobody: a run that finds this intent compares the rows.
+    write_intent(dataset, manifest, base, {}, {name: tables.newest(name) or 0 for name in FIXED_TABLES})
+    failpoints.reach("intent")
+    write_tables(dataset, tables, base, changes, progress)
+    for name in FIXED_TABLES:
+        note_table(manifest, tables, name)
+    publish_manifest(dataset, manifest)
+    return manifest
+
+
+def write_tables(
+    dataset: Path, tables: Tables, base: Manifest, changes: Changes | None = None, progress: Progress | None = None
+) -> None:
+    """The same without publishing it: for a publication that stores something else too, after its intent is noted."""
     for name in FIXED_TABLES:
         tables.ensure(name)
-    # The versions matter to nobody: a run that finds this intent compares the rows.
-    write_intent(dataset, manifest, base, {}, {name: tables.head(name) for name in FIXED_TABLES})
-    failpoints.reach("intent")
     side = dataset / manifests.SIDE
     text = TextRows(side, base.text_segments, DeadRows.read(side, base.dead))
     if changes is None:
@@ -60,10 +71,6 @@ def catch_up(
     failpoints.reach(table_step("chunks"))
     _write_sources(tables, changes)
     failpoints.reach(table_step("sources"))
-    for name in FIXED_TABLES:
-        note_table(manifest, tables, name)
-    publish_manifest(dataset, manifest)
-    return manifest
 
 
 def same_rows(base: Manifest, note: str) -> Manifest:

@@ -64,21 +64,24 @@ def open_private(path: Path) -> int:
     return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
 
 
-def write_atomic(path: Path, data: bytes) -> None:
-    """Replaces `path` as a whole: after a kill or a power cut it holds the old bytes or the new ones."""
+def write_atomic(path: Path, data: bytes, *, flush: bool = True) -> None:
+    """Replaces `path` as a whole: after a kill it holds the old bytes or the new ones, with `flush` after a power cut
+    too."""
     temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
     with disk_errors(str(path.parent)):
         try:
             with os.fdopen(open_private(temporary), "wb") as file:
                 file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
+                if flush:
+                    file.flush()
+                    os.fsync(file.fileno())
             os.replace(temporary, path)
         except BaseException:
             # On a full disk nothing of the attempt may stay.
             temporary.unlink(missing_ok=True)
             raise
-        sync_folder(path.parent)
+        if flush:
+            sync_folder(path.parent)
 
 
 def sync_folder(folder: Path) -> None:

@@ -162,9 +162,9 @@ def current_or_none(dataset: Path) -> Manifest | None:
 
 
 def write_manifest(dataset: Path, manifest: Manifest) -> None:
-    """Stores the manifest; it is not visible before the pointer moves."""
+    """Stores the manifest; it is not visible before the pointer moves, and whoever moves it flushes first."""
     make_private(dataset / GENERATIONS)
-    write_atomic(manifest_path(dataset, manifest.id), manifest.to_bytes())
+    write_atomic(manifest_path(dataset, manifest.id), manifest.to_bytes(), flush=False)
 
 
 def move_pointer(dataset: Path, generation: str) -> None:

@@ -20,11 +20,11 @@ def table_step(table: str) -> str:
 
 
 def publish_manifest(dataset: Path, manifest: Manifest) -> None:
-    """Flushes everything, then makes the generation the current one."""
-    sync_filesystem(dataset)
-    failpoints.reach("sync")
+    """Flushes everything, the manifest too, then makes the generation the current one."""
     manifests.write_manifest(dataset, manifest)
     failpoints.reach("manifest")
+    sync_filesystem(dataset)
+    failpoints.reach("sync")
     manifests.move_pointer(dataset, manifest.id)
     failpoints.reach("pointer")
     (dataset / manifests.INTENT).unlink(missing_ok=True)
@@ -34,7 +34,10 @@ def publish_manifest(dataset: Path, manifest: Manifest) -> None:
 def write_intent(
     dataset: Path, manifest: Manifest, base: Manifest | None, target: Mapping[str, int], heads: Mapping[str, int]
 ) -> None:
-    """Notes what is about to be committed, so that an interruption can be finished or undone."""
+    """Notes what is about to be committed, so that an interruption can be finished or undone.
+
+    Flushed where tables are about to change (`heads`): after a power cut their newest files cannot be trusted.
+    """
     body = {
         "generation": manifest.id,
         "run": manifest.run,
@@ -44,4 +47,4 @@ def write_intent(
         "target": dict(target),
         "facts": {name: getattr(manifest, name) for name in ("fingerprints", "space", "config", "roots")},
     }
-    write_atomic(dataset / manifests.INTENT, json.dumps(body).encode())
+    write_atomic(dataset / manifests.INTENT, json.dumps(body).encode(), flush=bool(heads))

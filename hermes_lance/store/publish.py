@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import shutil
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -79,6 +79,7 @@ class Publication:
         self._lexical: LexicalWriter | None = None
         self._lexical_folder: Path | None = None
         self._fresh_vectors = False
+        self._complete_tables: Callable[[], None] | None = None
         self._after = base
         self._made: list[Path] | None = []
         """Files and folders that no generation names yet; none once they have been handed to one."""
@@ -153,6 +154,11 @@ class Publication:
         """The vector segments of the base are not carried over: the space changes with this publication."""
         self._fresh_vectors = True
 
+    def complete_tables(self, write: Callable[[], None]) -> None:
+        """`write` brings the tables to the base, which they are behind; called before the vectors are stored, so that
+        one publication does for both."""
+        self._complete_tables = write
+
     def _index(self) -> LexicalWriter:
         """The new Tantivy folder, a clone of the published one, opened at the first change."""
         if self._lexical is None:
@@ -190,9 +196,16 @@ class Publication:
         manifest = self._new_manifest(note)
         table = self._vectors_table()
         heads = {table: self.tables.head(table)} if table is not None else {}
-        write_intent(self.dataset, manifest, self.base, {name: head + 1 for name, head in heads.items()}, heads)
+        if self._complete_tables is not None:
+            heads.update((name, self.tables.newest(name) or 0) for name in FIXED_TABLES)
+        write_intent(self.dataset, manifest, self.base, {table: heads[table] + 1} if table is not None else {}, heads)
         failpoints.reach("intent")
-        for name, head in heads.items():
+        if self._complete_tables is not None:
+            self._complete_tables()
+            for name in FIXED_TABLES:
+                note_table(manifest, self.tables, name)
+            manifest.tables_behind = False
+        for name, head in ((table, heads[table]),) if table is not None else ():
             self.tables.insert_missing(name, "key", self._vector_rows())
             failpoints.reach(table_step(name))
             if self.tables.head(name) != head + 1:
