@@ -57,9 +57,9 @@ class Step:
 
 def rows_without_vectors(text: TextRows, vectors: VectorRows) -> list[int]:
     """Living serials that no vector segment has, rising."""
-    import numpy as np
-
-    return [int(one) for one in np.setdiff1d(text.alive(), vectors.serials(), assume_unique=False)]
+    living = text.alive()
+    missing: list[int] = living[~vectors.rows_with_vectors(living)].tolist()
+    return missing
 
 
 def attach_known(work: Publication, vectors: VectorRows) -> None:

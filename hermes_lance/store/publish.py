@@ -10,11 +10,11 @@ from __future__ import annotations
 import contextlib
 import shutil
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from hermes_lance.core import ids
 from hermes_lance.core.errors import DatasetDamaged, HermesLanceError
@@ -32,10 +32,6 @@ from hermes_lance.store.pointer import publish_manifest, table_step, write_inten
 from hermes_lance.store.rows import DeadRows, TextRows, TextSegmentWriter, source_hash
 from hermes_lance.store.tables import Tables, vector_table
 from hermes_lance.store.vectors import VectorRows, write_vectors
-
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
 
 FIXED_TABLES = ("chunks", "artifacts", "edges", "sources")
 
@@ -348,24 +344,19 @@ class Publication:
             kept.keys,
         )
 
+    def _without_vectors(self, manifest: Manifest) -> int:
+        dead = DeadRows(self.dead)
+        living = TextRows(self.side, manifest.text_segments, dead).alive()
+        have = VectorRows(self.side, manifest.vector_segments, dead).rows_with_vectors(living)
+        return len(living) - int(have.sum())
+
     def _totals(self, manifest: Manifest) -> dict[str, int]:
         totals = {"indexed": 0, "skipped": 0, "failed": 0, "pending": 0}
         totals.update(self.known.by_state())
         chunks = sum(entry["rows"] for entry in manifest.text_segments) - len(self.dead)
         totals.update(files=len(self.known), chunks=chunks, artifacts=0, edges=0)
-        totals["vectors_pending"] = chunks - embedded_rows(self.side, manifest, self.dead)
+        totals["vectors_pending"] = self._without_vectors(manifest)
         return totals
-
-
-def embedded_rows(side: Path, manifest: Manifest, dead: Iterable[int]) -> int:
-    """Living rows that have vectors."""
-    if not manifest.vector_segments:
-        return 0
-    import numpy as np
-
-    gone = DeadRows(dead)
-    have: npt.NDArray[np.uint64] = np.unique(VectorRows(side, manifest.vector_segments, gone).serials())
-    return int(len(have) - (np.isin(have, gone.array()).sum() if len(gone) else 0))
 
 
 def note_table(manifest: Manifest, tables: Tables, name: str) -> None:

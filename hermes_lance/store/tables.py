@@ -5,7 +5,6 @@ lancedb is imported when the first table is opened, never before: it costs a sec
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 from hermes_lance.core import schema
 from hermes_lance.core.errors import DatasetDamaged
 from hermes_lance.store.durable import disk_errors, make_private
+from hermes_lance.store.lance_engine import lancedb
 from hermes_lance.store.manifest import LANCE
 
 VECTOR_PREFIX = "vectors_"
@@ -57,9 +57,7 @@ def _begun(folder: Path) -> bool:
 
 
 def _small_caches() -> Any:
-    import lancedb
-
-    return lancedb.Session(index_cache_size_bytes=CACHE_BYTES, metadata_cache_size_bytes=CACHE_BYTES)
+    return lancedb().Session(index_cache_size_bytes=CACHE_BYTES, metadata_cache_size_bytes=CACHE_BYTES)
 
 
 class Tables:
@@ -72,13 +70,9 @@ class Tables:
 
     def _connect(self) -> Any:
         if self._connection is None:
-            # Lance warns on stderr about things that are not the user's business.
-            os.environ.setdefault("LANCE_LOG", "error")
-            import lancedb
-
             with disk_errors(str(self.folder)):
                 make_private(self.folder)
-                self._connection = lancedb.connect(str(self.folder), session=_small_caches())
+                self._connection = lancedb().connect(str(self.folder), session=_small_caches())
         return self._connection
 
     def names(self) -> list[str]:
