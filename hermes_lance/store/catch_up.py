@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
     from hermes_lance.store.tables import Tables
 
-ROWS_IN_A_COMMIT = 24_000
-"""About 30 MB of text: bounds memory."""
+ROWS_IN_A_COMMIT = 12_000
+"""About 15 MB of text: bounds memory."""
 
 Progress = Callable[[int, int], None]
 
@@ -64,10 +64,12 @@ def write_tables(
     for name in FIXED_TABLES:
         tables.ensure(name)
     side = dataset / manifests.SIDE
-    text = TextRows(side, base.text_segments, DeadRows.read(side, base.dead))
+    dead = DeadRows.read(side, base.dead)
     if changes is None:
-        changes = _difference(tables, text, FilesState(side, base.files).all())
-    _write_chunks(tables, text, changes, base.run, progress)
+        changes = _difference(tables, TextRows(side, base.text_segments, dead), FilesState(side, base.files).all())
+    # One at a time: what is mapped counts as memory for as long as it is open.
+    segments = (TextRows(side, [entry], dead) for entry in base.text_segments)
+    _write_chunks(tables, segments, changes, base.run, progress)
     failpoints.reach(table_step("chunks"))
     _write_sources(tables, changes)
     failpoints.reach(table_step("sources"))
@@ -82,14 +84,15 @@ def same_rows(base: Manifest, note: str) -> Manifest:
     return manifest
 
 
-def _write_chunks(tables: Tables, text: TextRows, changes: Changes, run: str, progress: Progress | None) -> None:
+def _write_chunks(
+    tables: Tables, segments: Iterable[TextRows], changes: Changes, run: str, progress: Progress | None
+) -> None:
     """New passages, those of a file whole in one commit with the end of its old ones."""
-    parts = list(_parts(text, changes.written))
-    total = sum(len(indices) for _, indices in parts)
+    total = sum(changes.states[source].chunks for source in changes.written if source in changes.states)
     empty = not tables.rows("chunks")
     left = dict(changes.replaced)
     done = 0
-    for segment, indices in parts:
+    for segment, indices in _parts(segments, changes.written):
         old = [source for source in _sources_of(segment, indices) if source in left]
         for source in old:
             del left[source]
@@ -106,18 +109,22 @@ def _write_chunks(tables: Tables, text: TextRows, changes: Changes, run: str, pr
         tables.delete("chunks", "source_id", sorted(left))
 
 
-def _parts(text: TextRows, source_ids: Iterable[str]) -> Iterator[tuple[TextSegment, npt.NDArray[np.intp]]]:
+def _parts(
+    segments: Iterable[TextRows], source_ids: Iterable[str]
+) -> Iterator[tuple[TextSegment, npt.NDArray[np.intp]]]:
     """Living rows of these files, by segment, in portions of whole files."""
     import numpy as np
 
     wanted = np.array(sorted(map(source_hash, source_ids)), dtype=np.uint64)
-    dead = text.dead.array()
-    for segment in text.segments:
+    for text in segments:
+        if not text.segments:
+            continue
+        (segment,) = text.segments
         hit = np.isin(segment.file.array("source_hashes"), wanted)
         if not hit.any():
             continue
         files = segment.file.array("row_source")
-        indices = np.flatnonzero(hit[files] & ~np.isin(segment.file.array("serials"), dead))
+        indices = np.flatnonzero(hit[files] & ~np.isin(segment.file.array("serials"), text.dead.array()))
         while len(indices):
             end = min(ROWS_IN_A_COMMIT, len(indices))
             # Rows of a file stand together; a file is never cut.
