@@ -18,10 +18,12 @@ from hermes_lance.store.rows import DeadRows, TextRows
 from hermes_lance.store.vectors import VectorRows
 
 _TRIES = 5
-LARGE_BYTES = 300 << 20
-"""Memory of a process from which on the pages of mapped files are given back, if they are many:"""
+LARGE_BYTES = 280 << 20
+"""Memory of a process from which on pages of mapped files are given back, if what is mapped has grown by"""
 MAPPED_BYTES = 128 << 20
-"""by so much what is mapped must have grown."""
+"""so much since they were last given back."""
+ENOUGH_BYTES = 8 << 20
+"""Below the limit by so much, nothing more need be given back."""
 
 
 class Snapshot:
@@ -60,8 +62,11 @@ class Snapshot:
         """
         now = resident()
         if now.all > LARGE_BYTES and now.files - self._mapped_before > MAPPED_BYTES:
+            # A question reads a dozen passages, but more than a thousand vectors, which cost time to map again.
             for text in self.text.segments:
                 text.file.forget("text")
+            if resident().all < LARGE_BYTES - ENOUGH_BYTES:
+                return
             for vectors in self.vectors.segments:
                 vectors.file.forget("vectors")
             # What others have mapped meanwhile is not ours to give back.

@@ -21,9 +21,13 @@ if TYPE_CHECKING:
 EXACT_BYTES = 32 << 20
 """Sets whose float32 form fits in this are scanned exactly (about 21,000 vectors of 384 dimensions)."""
 SHORTLIST = 1_000
-"""Rows rescored after the sign-bit pass: recall@10 .997 against exact on 26,700 real vectors."""
+"""Rows rescored after the sign-bit pass, at least: recall@10 .997 against exact on 26,700 real vectors."""
+SHORTLIST_OF_LIMIT = 25
+"""The same for each row that is asked for: with 100 of them recall@10 is .995 on 75,000 vectors, with 15 it is .988."""
 VECTORS_OF_A_ROW = 4
 """How many a row usually has at most; with more, the search for the best rows goes on."""
+SPARSE = 4
+"""A vector with fewer than one non-zero component in so many is compared by those components alone."""
 EXACT_BLOCK = 8_192
 """Rows widened at a time where the whole float32 form would be too large to keep."""
 
@@ -198,7 +202,7 @@ class VectorRows:
         if exact or total * len(query) * 4 <= EXACT_BYTES:
             serials, scores = self._exact(query, masks)
         else:
-            serials, scores = self._shortlisted(query, masks, max(SHORTLIST, 15 * limit))
+            serials, scores = self._shortlisted(query, masks, max(SHORTLIST, SHORTLIST_OF_LIMIT * limit))
         return _best(serials, scores, limit)
 
     def _masks(self, source_ids: Collection[str] | None) -> list[npt.NDArray[np.bool_] | None]:
@@ -244,26 +248,47 @@ class VectorRows:
     ) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.float32]]:
         import numpy as np
 
-        signs = sign_bits(query[None, :])[:, 0]
+        signs, said = sign_bits(query[None, :])[:, 0], sign_bits(np.abs(query)[None, :])[:, 0]
+        components = np.flatnonzero(query)
+        # A question hashed into a few components says nothing about the others: their signs would drown its own.
+        sparse = SPARSE * len(components) < len(query)
         far = np.uint16(len(query) + 1)
         distances = []
         for segment, mask in zip(self.segments, masks, strict=True):
             total = np.zeros(len(segment), dtype=np.uint16)
-            for word, column in zip(signs, segment.bits, strict=True):
-                total += np.bitwise_count(column ^ word)
+            for word, kept, column in zip(signs, said, segment.bits, strict=True):
+                if not sparse:
+                    total += np.bitwise_count(column ^ word)
+                elif kept:
+                    total += np.bitwise_count((column ^ word) & kept)
             if mask is not None:
                 total[~mask] = far
             distances.append(total)
         every = np.concatenate(distances)
-        best = np.argpartition(every, size)[:size] if size < len(every) else np.arange(len(every))
-        best = best[every[best] < far]
+        best = _nearest_by_signs(every, size, int(far))
         serials, scores, start = [], [], 0
         for segment in self.segments:
             inside = best[(best >= start) & (best < start + len(segment))] - start
             serials.append(segment.serials[inside])
-            scores.append(np.vecdot(widened(segment.matrix[inside]), query))
+            rows = segment.matrix[inside[:, None], components] if sparse else segment.matrix[inside]
+            scores.append(np.vecdot(widened(rows), query[components] if sparse else query))
             start += len(segment)
         return np.concatenate(serials), np.concatenate(scores)
+
+
+def _nearest_by_signs(distances: npt.NDArray[np.uint16], size: int, far: int) -> npt.NDArray[np.intp]:
+    """Positions of the `size` smallest distances below `far`; of those at the last one, the first that stand there.
+
+    Distances are few whole numbers: counting them tells where to cut, five times sooner than a partition.
+    """
+    import numpy as np
+
+    reached = np.cumsum(np.bincount(distances, minlength=far)[:far])
+    last = int(np.searchsorted(reached, size))
+    if last == far:
+        return np.flatnonzero(distances < far)
+    nearer = np.flatnonzero(distances < last)
+    return np.concatenate([nearer, np.flatnonzero(distances == last)[: size - len(nearer)]])
 
 
 def _best(serials: npt.NDArray[np.uint64], scores: npt.NDArray[np.float32], limit: int) -> list[tuple[int, float]]:

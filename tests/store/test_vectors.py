@@ -203,3 +203,27 @@ def test_a_score_does_not_depend_on_how_vectors_are_spread_over_segments(tmp_pat
     whole = stored(tmp_path, matrix).search(query, 500)
     (tmp_path / "parts").mkdir()
     assert stored(tmp_path / "parts", matrix, parts=parts).search(query, 500) == whole
+
+
+def test_of_equally_far_rows_the_first_ones_are_rescored_and_never_more_than_asked_for():
+    distances = np.array([3, 1, 2, 2, 2, 9, 2, 0], dtype=np.uint16)
+    chosen = [sorted(vectors._nearest_by_signs(distances, size, 9).tolist()) for size in (1, 2, 4, 7, 8, 50)]
+    assert chosen == [[7], [1, 7], [1, 2, 3, 7], [0, 1, 2, 3, 4, 6, 7], [0, 1, 2, 3, 4, 6, 7], [0, 1, 2, 3, 4, 6, 7]]
+
+
+def test_a_question_of_few_components_is_compared_by_these_alone(tmp_path, shortlisting, monkeypatch):
+    monkeypatch.setattr(vectors, "SHORTLIST", 100)
+    monkeypatch.setattr(vectors, "SHORTLIST_OF_LIMIT", 1)
+    random = np.random.default_rng(11)
+    # Like hashed words: some forty of 512 components are not zero, in the question three.
+    matrix = np.zeros((3_000, 512), dtype=np.float32)
+    for row in matrix:
+        row[random.choice(512, 40, replace=False)] = random.choice([-1.0, 1.0], 40)
+    query = np.zeros(512, dtype=np.float32)
+    query[[5, 70, 300]] = 1.0
+    for at in (17, 1_700, 2_900):
+        matrix[at, [5, 70, 300]] = 1.0
+    rows = stored(tmp_path, unit(matrix).astype(np.float16), parts=2)
+    hits = rows.search(unit(query), 3)
+    assert {*serials_of(hits)} == {17, 1_700, 2_900}
+    assert hits == rows.search(unit(query), 3, exact=True)
