@@ -65,16 +65,22 @@ def fused(
     method: str = "zscore",
     weight: float = 0.5,
     tiers: Mapping[int, int] | None = None,
+    lexical_complete: bool = False,
 ) -> list[Fused]:
     """One ranking of all rows of both legs, best first; equal scores by row.
 
     `weight` is that of the dense leg (RRF takes both legs alike). A row that one leg lacks gets that leg's minimum
     (nothing with RRF). An empty leg says nothing and the other counts in full.
+    `lexical_complete`: every row that shares a word with the question is in that list. All others then have a score of
+    0 and count as such, so that the one passage that holds a rare word stands out instead of being its own average.
     Rows with a higher tier come before all others, in fused order among themselves; a row that neither leg found is
     left out, whatever its tier.
     """
     scale = {"zscore": zscores, "convex": minmax, "rrf": reciprocal_ranks}[method]
-    by_words, by_meaning = scale(lexical), scale(dense)
+    found_by_words = {row for row, _ in lexical}
+    rest = [(row, 0.0) for row, _ in dense if row not in found_by_words]
+    with_the_rest = lexical_complete and lexical and method != "rrf"
+    by_words, by_meaning = scale([*lexical, *rest] if with_the_rest else lexical), scale(dense)
     alone = not (lexical and dense)
     words_share, meaning_share = (1.0, 1.0) if method == "rrf" or alone else (1.0 - weight, weight)
     words_floor = 0.0 if method == "rrf" or not by_words else min(by_words.values())

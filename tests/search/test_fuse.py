@@ -79,3 +79,19 @@ def test_questions_in_a_foreign_script_trust_the_model_less():
     assert dense_weight(0.5, share_outside=0.9) == 0.1
     assert dense_weight(0.5, share_outside=0.1) == 0.5
     assert dense_weight(0.05, share_outside=0.9) == 0.05
+
+
+@pytest.mark.parametrize("holder", [500, 99])
+def test_the_one_row_that_holds_a_rare_word_comes_first_whatever_the_vectors_say(holder):
+    dense = [(row, 0.5 - row / 1000) for row in range(100)]
+    assert order([(holder, 11.0)], dense, lexical_complete=True)[0] == holder
+    # Of a list that was cut, nobody knows what the others would have got.
+    assert order([(holder, 11.0)], dense)[0] == 0
+
+
+def test_rows_that_share_no_word_count_as_zero_only_where_the_list_is_complete():
+    lexical, dense = [(1, 9.0), (2, 8.0), (3, 7.0)], [(4, 0.9), (3, 0.5), (5, 0.1)]
+    scores = {one.serial: one.score for one in fused(lexical, dense, lexical_complete=True, weight=0.0)}
+    assert scores[4] == scores[5] < scores[3] < scores[1]
+    cut = {one.serial: one.score for one in fused(lexical, dense, weight=0.0)}
+    assert cut[4] == cut[5] == cut[3]
