@@ -53,7 +53,11 @@ class Chunker(Protocol):
 
 @runtime_checkable
 class Embedder(Protocol):
-    """Turns text into L2-normalised vectors of one space."""
+    """Turns text into L2-normalised vectors of one space.
+
+    One that gains from several threads calling it at the same time says so with a further attribute `threads`, how many
+    of them a build uses by itself; they give it one text at a time. Without it, a build calls from one thread.
+    """
 
     name: str
     dimensions: int

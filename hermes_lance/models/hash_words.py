@@ -35,6 +35,9 @@ def words(text: str) -> list[str]:
 
 def features(word: str) -> list[str]:
     """What one spelling stands for: its parts in their basic form, without those that say nothing."""
+    if word.isascii() and word.isalpha() and word.islower():
+        # Nothing to take apart or to make equal: most words of most texts.
+        return [_stem(word)] if len(word) > 1 and word not in STOP_WORDS else []
     if runs_without_spaces().match(word):
         return [unicodedata.normalize("NFKC", word)]
     found = []

@@ -7,9 +7,8 @@ without spaces give pairs of characters. Rules, stop words or number of dimensio
 from __future__ import annotations
 
 import hashlib
-import math
-from collections import Counter
 from collections.abc import Callable, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from hermes_lance.core.errors import Cancelled, ConfigError
@@ -23,8 +22,10 @@ RULES = 1
 """Raised whenever the same text would give another vector."""
 
 FEWEST_DIMENSIONS, MOST_DIMENSIONS, DEFAULT_DIMENSIONS = 32, 4096, 1024
-REMEMBERED_WORDS = 200_000
-"""Distinct spellings whose features are kept; about 40 MB at most, then the memory starts afresh."""
+REMEMBERED_WORDS = 400_000
+"""Distinct spellings whose features are kept; about 60 MB at most, then the memory starts afresh."""
+
+TEXTS_AT_ONCE = 256
 
 
 class HashEmbedder:
@@ -50,9 +51,7 @@ class HashEmbedder:
                 hint="Correct knowledgebase.embedders.builtin_hash.dims.",
             )
         self.dimensions = dims
-        # A feature is an int: slot, with the sign in the lowest bit. Two words that share both are one feature,
-        # as they would be one number of the vector in any case.
-        self._known: dict[str, tuple[int, ...]] = {}
+        self._known = _Features(dims)
 
     def signature(self) -> str:
         """Rules, stop words and number of dimensions."""
@@ -62,19 +61,17 @@ class HashEmbedder:
         """float32 `[len(texts), dims]`, zero rows for texts without a word. `cancelled` is asked now and then."""
         import numpy as np
 
-        vectors = np.zeros((len(texts), self.dimensions), dtype=np.float32)
-        for index, text in enumerate(texts):
-            if cancelled is not None and index % 256 == 0 and cancelled():
+        vectors = np.empty((len(texts), self.dimensions), dtype=np.float32)
+        for start in range(0, len(texts), TEXTS_AT_ONCE):
+            if cancelled is not None and cancelled():
                 raise Cancelled("embedding was stopped by the caller")
-            self._embed(text, vectors[index])
+            end = start + TEXTS_AT_ONCE
+            vectors[start:end] = self._embed(texts[start:end])
         return vectors
 
     def embed_query(self, text: str) -> Vectors:
         """float32 `[dims]`."""
-        import numpy as np
-
-        vector = np.zeros(self.dimensions, dtype=np.float32)
-        self._embed(text, vector)
+        vector: Vectors = self._embed([text])[0]
         return vector
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
@@ -83,43 +80,58 @@ class HashEmbedder:
 
         return [len(words(text)) for text in texts]
 
-    def _embed(self, text: str, into: Vectors) -> None:
+    def _embed(self, texts: Sequence[str]) -> Vectors:
+        """All at once: words are looked up one by one, what follows is a few passes over arrays."""
         import numpy as np
 
         from hermes_lance.models.hash_words import words
 
-        known = self._known
-        features: list[int] = []
-        for word in words(text):
-            found = known.get(word)
-            features += found if found is not None else self._learn(word)
-        if not features:
-            return
-        counts = Counter(features)
-        codes = np.fromiter(counts.keys(), dtype=np.int64, count=len(counts))
-        weights = np.fromiter(map(_weight, counts.values()), dtype=np.float64, count=len(counts))
-        weights *= 1 - 2 * (codes & 1)
-        vector = np.bincount(codes >> 1, weights=weights, minlength=self.dimensions)
-        length = math.sqrt(float(vector @ vector))
-        if length > 0:
-            into[:] = vector / length
-
-    def _learn(self, word: str) -> tuple[int, ...]:
         if len(self._known) >= REMEMBERED_WORDS:
-            self._known.clear()
+            # Another thread may be reading the old one.
+            self._known = _Features(self.dimensions)
+        features_of = self._known.__getitem__
+        codes: list[int] = []
+        sizes = []
+        for text in texts:
+            before = len(codes)
+            codes.extend(chain.from_iterable(map(features_of, words(text))))
+            sizes.append(len(codes) - before)
+        # One number for each feature of each text; equal ones are neighbours once they are in order.
+        every = np.array(codes, dtype=np.int64)
+        every += np.repeat(np.arange(len(texts), dtype=np.int64) * (2 * self.dimensions), sizes)
+        every.sort()
+        starts = np.flatnonzero(np.diff(every, prepend=-1))
+        distinct = every[starts]
+        weights = 1 + np.log(np.diff(starts, append=len(every)))
+        weights *= 1 - 2 * (distinct & 1)
+        matrix = np.bincount(distinct >> 1, weights=weights, minlength=len(texts) * self.dimensions)
+        matrix = matrix.reshape(len(texts), self.dimensions)
+        lengths = np.sqrt(np.vecdot(matrix, matrix))
+        # What has no word has length 0, and stays zero.
+        vectors: Vectors = (matrix / np.where(lengths > 0, lengths, 1)[:, None]).astype(np.float32)
+        return vectors
+
+
+class _Features(dict[str, tuple[int, ...]]):
+    """The features of each spelling, worked out when it is first asked for."""
+
+    def __init__(self, dimensions: int) -> None:
+        super().__init__()
+        self._dimensions = dimensions
+        # Most words are one feature: one tuple for all of those takes half the room.
+        self._single: dict[int, tuple[int, ...]] = {}
+
+    def __missing__(self, word: str) -> tuple[int, ...]:
         from hermes_lance.models.hash_words import features
 
-        codes = tuple(self._code(feature) for feature in features(word))
-        self._known[word] = codes
-        return codes
+        found = tuple([self._code(feature) for feature in features(word)])
+        if len(found) == 1:
+            found = self._single.setdefault(found[0], found)
+        self[word] = found
+        return found
 
     def _code(self, feature: str) -> int:
+        """Slot, with the sign in the lowest bit. Two words that share both are one feature, as they would be one number
+        of the vector in any case."""
         hashed = hashlib.sha256(feature.encode("utf-8", "surrogatepass")).digest()
-        return (int.from_bytes(hashed[:8], "big") % self.dimensions) << 1 | (hashed[8] & 1)
-
-
-_WEIGHTS = tuple(1 + math.log(count) for count in range(1, 65))
-
-
-def _weight(count: int) -> float:
-    return _WEIGHTS[count - 1] if count <= len(_WEIGHTS) else 1 + math.log(count)
+        return (int.from_bytes(hashed[:8], "big") % self._dimensions) << 1 | (hashed[8] & 1)

@@ -37,6 +37,8 @@ class MiniLmEmbedder:
     """
 
     name = "minilm"
+    threads = 2
+    """More may be asked for; they gain what there are cores."""
 
     def __init__(self, folder: Path | str | None = None) -> None:
         self._folder = Path(folder) if folder is not None else FOLDER

@@ -59,6 +59,7 @@ def merged_vectors(
     for segment, rows in pairs:
         for at in range(0, len(rows), _BLOCK_ROWS):
             writer.append(_bytes(segment.matrix[rows[at : at + _BLOCK_ROWS]]))
+        segment.file.forget("vectors")
     writer.end()
     writer.begin("bits", "<u8", (words, total))
     for word in range(words):

@@ -28,10 +28,11 @@ from hermes_lance.store.files import FilesState
 from hermes_lance.store.known import KnownFiles
 from hermes_lance.store.lexical_writer import LexicalWriter
 from hermes_lance.store.manifest import Manifest
+from hermes_lance.store.new_vectors import NewVectors
 from hermes_lance.store.pointer import publish_manifest, table_step, write_intent
 from hermes_lance.store.rows import DeadRows, TextRows, TextSegmentWriter, source_hash
 from hermes_lance.store.tables import Tables, vector_table
-from hermes_lance.store.vectors import VectorRows, write_vectors
+from hermes_lance.store.vectors import VectorRows
 
 FIXED_TABLES = ("chunks", "artifacts", "edges", "sources")
 
@@ -44,15 +45,6 @@ class Facts:
     space: Mapping[str, Any] = field(default_factory=dict)
     config: Sequence[Sequence[str]] = ()
     roots: Sequence[Mapping[str, Any]] = ()
-
-
-@dataclass(slots=True)
-class _Vectors:
-    serials: list[int] = field(default_factory=list)
-    sources: list[int] = field(default_factory=list)
-    keys: list[str] = field(default_factory=list)
-    rows: list[Any] = field(default_factory=list)
-    new_keys: dict[str, Any] = field(default_factory=dict)
 
 
 class Publication:
@@ -70,7 +62,7 @@ class Publication:
         self.dead = set(DeadRows.read(self.side, base.dead if base else None))
         self.serial = base.next_serial if base else 0
         self.changes = Changes()
-        self._vectors = _Vectors()
+        self._vectors = NewVectors(lambda: self._new_side_file("vectors"))
         self._segment: TextSegmentWriter | None = None
         self._lexical: LexicalWriter | None = None
         self._lexical_folder: Path | None = None
@@ -125,26 +117,24 @@ class Publication:
             self._replace(source_id)
 
     def put_vector(self, serial: int, source_id: str, key: str, vector: Any, *, stored: bool) -> None:
-        """One float16 vector of a row. `stored`: the vectors table has this key already."""
-        kept = self._vectors
-        kept.serials.append(serial)
-        kept.sources.append(source_hash(source_id))
-        kept.keys.append(key)
-        kept.rows.append(vector)
+        """One float16 vector of a row. `stored`: the vectors table has this key already, or is given it elsewhere."""
+        self.put_vectors([serial], [source_hash(source_id)], [key], vector[None])
         if not stored:
-            kept.new_keys[key] = vector
+            self.store_vectors([key], vector[None])
 
-    def store_vector(self, key: str, vector: Any) -> None:
-        """One float16 vector for the table alone, as a space needs that is not in use yet."""
-        self._vectors.new_keys[key] = vector
+    def put_vectors(self, serials: Sequence[int], sources: Sequence[int], keys: Sequence[str], matrix: Any) -> None:
+        """Float16 vectors that answer: `matrix[i]` is of row `serials[i]` of the file with hash `sources[i]`."""
+        self._vectors.put(serials, sources, keys, matrix)
+
+    def store_vectors(self, keys: Sequence[str], matrix: Any) -> None:
+        """Float16 vectors for the table, which has none of these keys. Alone they belong to a space that is not in use
+        yet, where there is one."""
+        self._vectors.store(keys, matrix)
 
     @property
     def vector_bytes(self) -> int:
-        """Size of the float16 vectors gathered."""
-        kept = self._vectors
-        if kept.rows:
-            return len(kept.rows) * int(kept.rows[0].nbytes)
-        return sum(int(vector.nbytes) for vector in kept.new_keys.values())
+        """Size of the vectors gathered and still in memory."""
+        return self._vectors.bytes
 
     def start_vectors_anew(self) -> None:
         """The vector segments of the base are not carried over: the space changes with this publication."""
@@ -182,7 +172,7 @@ class Publication:
     @property
     def empty(self) -> bool:
         """Nothing was gathered."""
-        return not (self.changes or self._vectors.serials or self._vectors.new_keys)
+        return not (self.changes or self._vectors)
 
     # -- publishing --------------------------------------------------------------------------------------------
 
@@ -202,12 +192,13 @@ class Publication:
                 note_table(manifest, self.tables, name)
             manifest.tables_behind = False
         for name, head in ((table, heads[table]),) if table is not None else ():
-            self.tables.insert_missing(name, "key", self._vector_rows())
+            # One writer, which has looked: the keys are not there, so there is nothing to merge with.
+            self.tables.append(name, self._vectors.table_rows())
             failpoints.reach(table_step(name))
             if self.tables.head(name) != head + 1:
                 raise DatasetDamaged(f"table {name}: version {self.tables.head(name)} after one commit on {head}")
             note_table(manifest, self.tables, name)
-        served = self.facts.space["active"]["table"] if self._vectors.serials else None
+        served = self.facts.space["active"]["table"] if self._vectors.serve else None
         if served is not None and served not in manifest.tables:
             # All of them were there already, left by an earlier dataset in this place.
             note_table(manifest, self.tables, served)
@@ -216,10 +207,10 @@ class Publication:
 
     def _vectors_table(self) -> str | None:
         """The table for vectors that are stored nowhere yet; none when there are no such vectors."""
-        if not self._vectors.new_keys:
+        if not self._vectors.stored_keys:
             return None
         # Vectors that answer queries are those of the active space, whatever else is being filled.
-        building = self.facts.space.get("building") if not self._vectors.serials else None
+        building = self.facts.space.get("building") if not self._vectors.serve else None
         space = building or self.facts.space["active"]
         self.tables.ensure(space["table"], space["dimensions"])
         return str(space["table"])
@@ -268,18 +259,6 @@ class Publication:
             else:
                 path.unlink(missing_ok=True)
 
-    def _vector_rows(self) -> Any:
-        import numpy as np
-        import pyarrow as pa
-
-        from hermes_lance.core.schema import arrow_schema
-
-        keys = list(self._vectors.new_keys)
-        matrix = np.stack([self._vectors.new_keys[key] for key in keys]).astype(np.float16, copy=False)
-        flat = pa.array(matrix.ravel(), type=pa.float16())
-        vectors = pa.FixedSizeListArray.from_arrays(flat, matrix.shape[1])
-        return pa.Table.from_arrays([pa.array(keys), vectors], schema=arrow_schema("vectors", matrix.shape[1]))
-
     def _new_manifest(self, note: str) -> Manifest:
         base = self.base
         return Manifest(
@@ -326,23 +305,10 @@ class Publication:
             manifest.dead = DeadRows(self.dead).write(self._new_side_file("dead"))
         if self._segment is not None:
             manifest.text_segments.append(self._segment.close())
-        if self._vectors.serials:
-            manifest.vector_segments.append(self._write_vectors())
+        manifest.vector_segments += self._vectors.close_segments()
         if self.changes or manifest.files is None:
             manifest.files = self.known.write(self._new_side_file("files"))
         manifest.totals = self._totals(manifest)
-
-    def _write_vectors(self) -> dict[str, Any]:
-        import numpy as np
-
-        kept = self._vectors
-        return write_vectors(
-            self._new_side_file("vectors"),
-            np.stack(kept.rows).astype(np.float16, copy=False),
-            np.array(kept.serials, dtype=np.uint64),
-            np.array(kept.sources, dtype=np.uint64),
-            kept.keys,
-        )
 
     def _without_vectors(self, manifest: Manifest) -> int:
         dead = DeadRows(self.dead)

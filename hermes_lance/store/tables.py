@@ -130,11 +130,6 @@ class Tables:
         with disk_errors(str(self.folder)):
             self.table(name).add(rows)
 
-    def insert_missing(self, name: str, key: str, rows: Any) -> None:
-        """Adds the rows whose key is not there yet, in one commit."""
-        with disk_errors(str(self.folder)):
-            self.table(name).merge_insert(key).when_not_matched_insert_all().execute(rows)
-
     def delete(self, name: str, column: str, values: Sequence[str]) -> None:
         """Removes rows in one commit."""
         with disk_errors(str(self.folder)):

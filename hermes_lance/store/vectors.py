@@ -36,7 +36,9 @@ def sign_bits(matrix: npt.NDArray[Any]) -> npt.NDArray[np.uint64]:
     """`uint64[d / 64][n]`: one bit a component, set where it is positive."""
     import numpy as np
 
-    packed = np.packbits(matrix > 0, axis=1)
+    # A float16 is positive where its bits are as a whole number; comparing those is several times as fast.
+    whole = matrix.view(np.int16) if matrix.dtype == np.float16 else matrix
+    packed = np.packbits(whole > 0, axis=1)
     padding = -packed.shape[1] % 8
     if padding:
         packed = np.pad(packed, ((0, 0), (0, padding)))

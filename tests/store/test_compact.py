@@ -32,9 +32,13 @@ def publish(dataset: Path, files: dict[str, list[str] | None]) -> manifests.Mani
                 work.drop_file(known_file(path).id)
             else:
                 work.put_file(known_file(path, chunks=len(texts)), chunk_rows(path, texts))
+        table = SPACE["active"]["table"]
+        keys = [row.embed_keys[0] for _, row in work.written]
+        stored = set(tables.vectors_for(table, keys)) if keys and table in tables.names() else set()
         for serial, row in work.written:
-            vector = model.embed_query(row.text).astype("float16")
-            work.put_vector(serial, row.source_id, row.embed_keys[0], vector, stored=False)
+            key, vector = row.embed_keys[0], model.embed_query(row.text).astype("float16")
+            work.put_vector(serial, row.source_id, key, vector, stored=key in stored)
+            stored.add(key)
         return catch_up(dataset, tables, work.commit(), work.changes)
 
 

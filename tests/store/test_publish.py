@@ -31,9 +31,12 @@ def publish(dataset: Path, files: dict[str, list[str] | None], *, vectors: bool 
             work.put_file(known_file(path, chunks=len(texts)), chunk_rows(path, texts))
     if vectors:
         model = WordCountEmbedder()
+        table, keys = SPACE["active"]["table"], [row.embed_keys[0] for _, row in work.written]
+        stored = set(tables.vectors_for(table, keys)) if keys and table in tables.names() else set()
         for serial, row in work.written:
-            vector = model.embed_query(row.text).astype("float16")
-            work.put_vector(serial, row.source_id, row.embed_keys[0], vector, stored=False)
+            key, vector = row.embed_keys[0], model.embed_query(row.text).astype("float16")
+            work.put_vector(serial, row.source_id, key, vector, stored=key in stored)
+            stored.add(key)
     return catch_up(dataset, tables, work.commit(), work.changes)
 
 
