@@ -231,6 +231,9 @@ class Publication:
         # From here on the files belong to the generation, even if an error hides whether the pointer has moved.
         self._made = None
         publish_manifest(self.dataset, manifest)
+        # Rows are let go now, whoever still holds this object: a large build has the collector of cycles resting.
+        self.written.clear()
+        self._segment = self._lexical = None
         give_back()
         return manifest
 
