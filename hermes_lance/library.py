@@ -6,6 +6,7 @@ import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -102,12 +103,24 @@ class Library:
         cancelled: Callable[[], bool] | None = None,
         time_budget: float | None = None,
         wait_seconds: float = 30.0,
+        workers: int | None = None,
+        background: bool = False,
     ) -> IndexReport:
         """Brings the dataset in step with the files. `extra_roots`: folders (and whether recursive) for this run only.
 
         `progress(stage, done, total, path)`; `cancelled()` is asked between files and batches; `time_budget` in
-        seconds ends the vector step early. Raises `DatasetBusy`, `DatasetReadOnly`, `DiskFull`, `Cancelled`.
+        seconds ends the vector step early. `workers` threads embed, where the embedder gains from several (default: as
+        many as it names and there are cores for). With `background` a thread of the lowest priority does everything,
+        and one worker embeds unless `workers` says otherwise; it also calls `progress` and `cancelled`.
+        Raises `DatasetBusy`, `DatasetReadOnly`, `DiskFull`, `Cancelled`.
         """
+        if workers is not None and workers < 1:
+            raise UsageError(f"workers is {workers}; at least 1")
+        asked = cancelled or (lambda: False)
+        if background:
+            again = partial(self.index, only_paths=only_paths, extra_roots=extra_roots, full=full, embed=embed)
+            again = partial(again, progress=progress, time_budget=time_budget, wait_seconds=wait_seconds)
+            return _in_background(partial(again, workers=workers or 1), asked)
         from hermes_lance.ingest import roots as root_list
         from hermes_lance.ingest.signatures import PieceSignatures
         from hermes_lance.ingest.survey import survey, unchanged
@@ -138,10 +151,11 @@ class Library:
                 wait_seconds=wait_seconds,
                 time_budget=time_budget,
                 embed=embed,
+                workers=workers,
+                cancelled=asked,
                 first=first,
             )
             build.progress = progress or build.progress
-            build.cancelled = cancelled or build.cancelled
             report = build.run()
         report.warnings = [*dict.fromkeys([*self.warnings, *root_list.overlaps(roots), *report.warnings])]
         return report
@@ -365,6 +379,15 @@ class Library:
         """Lets go of the open generation."""
         with self._lock:
             self._snapshot = None
+
+
+def _in_background(index: Callable[..., IndexReport], asked: Callable[[], bool]) -> IndexReport:
+    from hermes_lance.core.background import in_background
+
+    report, lowered = in_background(lambda interrupted: index(cancelled=lambda: interrupted() or asked()))
+    if not lowered:
+        report.warnings.append("this system has no priority of threads: the build ran at that of the process")
+    return report
 
 
 def _load(name: str, options: Mapping[str, Any] | None = None) -> Embedder:

@@ -66,6 +66,8 @@ class Build:
     cancelled: Callable[[], bool] = lambda: False
     time_budget: float | None = None
     embed: bool = True
+    workers: int | None = None
+    """Threads that embed; none: as many as suit embedder and machine."""
     first: Survey | None = None
     """The look that has led here, to be acted on unless another generation has been published since."""
     report: IndexReport = field(default_factory=IndexReport)
@@ -247,6 +249,7 @@ class Build:
             self.cancelled,
             lambda done, total: self.progress("embed", done, total, ""),
             deadline,
+            self.workers,
         )
         line = _Line(self, base)
         if self._space_differs(base) and len(base.vector_segments):

@@ -84,6 +84,7 @@ class WaitingRows:
         self._text, self._chunking, self._tables, self._table = text, chunking, tables, table
         self._anything_stored = table in tables.names() and tables.rows(table) > 0
         self._fresh: dict[str, tuple[Batch, int]] = {}
+        self._leaving: list[str] = []
         self._published: set[str] = set()
         self._sources: dict[int, npt.NDArray[np.uint64]] = {}
 
@@ -91,6 +92,7 @@ class WaitingRows:
         """Batches of so many rows, in order."""
         portion = rows * BATCHES_IN_A_LOOKUP
         for start in range(0, len(serials), portion):
+            self._leave_to_the_table()
             found = self.strings(serials[start : start + portion])
             stored = self._stored({key for row in found for key in row.by_key})
             for at in range(0, len(found), rows):
@@ -98,12 +100,17 @@ class WaitingRows:
 
     def published(self, keys: Iterable[str]) -> None:
         """The table has these keys from now on."""
-        for key in keys:
-            del self._fresh[key]
-            self._published.add(key)
+        self._leaving.extend(keys)
         for segment in self._text.segments:
             # Read once, in order: what has been read need not stay in memory.
             segment.file.forget("text")
+
+    def _leave_to_the_table(self) -> None:
+        """Only between two look-ups: what was not in the table at the last one may still be asked for."""
+        for key in self._leaving:
+            del self._fresh[key]
+        self._published.update(self._leaving)
+        self._leaving.clear()
 
     def strings(self, serials: Sequence[int]) -> list[Strings]:
         """What stands for each of these rows."""

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import ctypes
+import gc
+
+import pytest
 
 from hermes_lance.core import memory
 
@@ -41,3 +44,12 @@ def test_what_is_resident_grows_with_what_is_read_and_is_zero_where_it_cannot_be
 
     monkeypatch.setattr(memory.os, "open", missing)
     assert memory.resident() == (0, 0)
+
+
+def test_the_collector_runs_seldom_for_the_length_of_a_block_and_as_before_after_it():
+    before = gc.get_threshold(), gc.get_freeze_count()
+    with pytest.raises(LookupError), memory.collector_seldom():
+        assert gc.get_threshold() == memory.ALLOCATIONS_BETWEEN_COLLECTIONS
+        assert gc.get_freeze_count() > before[1] and gc.isenabled()
+        raise LookupError
+    assert (gc.get_threshold(), gc.get_freeze_count()) == (before[0], 0)

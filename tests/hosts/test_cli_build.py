@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import signal
@@ -91,6 +92,47 @@ def test_a_workspace_that_cannot_be_a_folder_is_one_clear_line(cli, tmp_path, pa
 def test_quiet_says_nothing(cli, home):
     ending = cli("--home", home, "build", "--quiet")
     assert (ending.status, ending.out, ending.err) == (0, "", "")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has a nice value for each thread")
+def test_a_build_in_the_background_embeds_with_the_lowest_priority_and_one_in_the_foreground_does_not(
+    cli, home, monkeypatch
+):
+    from hermes_lance.models.hashing import HashEmbedder
+
+    before = os.getpriority(os.PRIO_PROCESS, 0)
+    seen = []
+    real = HashEmbedder.embed_documents
+
+    def embed(self, texts, **options):
+        seen.append(os.getpriority(os.PRIO_PROCESS, 0))
+        return real(self, texts, **options)
+
+    monkeypatch.setattr(HashEmbedder, "embed_documents", embed)
+    assert cli("--home", home, "build", "--background").status == 0
+    assert set(seen) == {19} and os.getpriority(os.PRIO_PROCESS, 0) == before
+    seen.clear()
+    (home / "workspace" / "late.md").write_text("Late.\n", encoding="utf-8")
+    assert cli("--home", home, "build", "--workers", "2").status == 0
+    assert set(seen) == {before}
+
+
+@pytest.mark.parametrize("own", [True, False])
+def test_the_collector_is_left_alone_in_a_process_that_is_not_ours(home, monkeypatch, own):
+    from hermes_lance.hosts.cli.main import run
+    from hermes_lance.library import Library
+
+    before, during = gc.get_threshold(), []
+    real = Library.index
+    monkeypatch.setattr(
+        Library, "index", lambda *given, **more: during.append(gc.get_threshold()) or real(*given, **more)
+    )
+    assert run(["--home", str(home), "build", "--quiet"], own_process=own) == 0
+    assert (during != [before]) is own and gc.get_threshold() == before
+
+
+def test_no_worker_is_a_wrong_use(cli, home):
+    assert cli("--home", home, "build", "--workers", "0").status == 2
 
 
 def test_a_path_becomes_a_lasting_root_and_the_output_says_so(cli, home, shelf):

@@ -268,3 +268,18 @@ def test_without_a_host_the_home_is_the_usual_one(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "hermes_constants", None)
     monkeypatch.setenv("HERMES_HOME", str(tmp_path))
     assert hermes_home() == tmp_path
+
+
+@pytest.mark.parametrize(
+    ("words", "given"),
+    [
+        (["index"], ["workspace", "index", "--background"]),
+        (["index", "--full", "a b"], ["workspace", "index", "--background", "--full", "a b"]),
+        (["--json", "index"], ["workspace", "--json", "index", "--background"]),
+        (["retrieve", "index"], ["workspace", "retrieve", "index"]),
+        (["why", "index"], ["why", "index"]),
+        ([], ["workspace", "status"]),
+    ],
+)
+def test_a_build_from_a_chat_gives_way_to_the_chats(words, given):
+    assert commands.giving_way(commands.command_words(words)) == given

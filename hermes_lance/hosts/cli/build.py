@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,7 +10,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from hermes_lance.core.background import lower_process_where_threads_cannot_be
 from hermes_lance.core.errors import FileMissing, UsageError
+from hermes_lance.core.memory import collector_seldom
 from hermes_lance.core.names import printable
 from hermes_lance.hosts.cli.groups import Command
 from hermes_lance.hosts.cli.interrupt import interruptible
@@ -34,6 +37,13 @@ if TYPE_CHECKING:
     metavar="S",
     help="Stop embedding after so many seconds; the next run goes on.",
 )
+@click.option(
+    "--workers",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Threads that embed (default: one for each core, at most 2; an embedder that cannot be shared takes 1).",
+)
+@click.option("--background", is_flag=True, help="Give way to all other work: lowest priority, one worker.")
 @pass_invocation
 def build(
     invocation: Invocation,
@@ -44,6 +54,8 @@ def build(
     only: str | None,
     full: bool,
     time_budget: float | None,
+    workers: int | None,
+    background: bool,
 ) -> None:
     """Index new and changed files of the workspace and of every root.
 
@@ -61,7 +73,13 @@ def build(
     if not invocation.json and not invocation.quiet:
         for sentence in said:
             invocation.console.paragraph(sentence, hanging="  ")
-    with interruptible(invocation) as cancelled, Bar(invocation.console, wanted=not invocation.json) as bar:
+    if background:
+        lower_process_where_threads_cannot_be()
+    with (
+        collector_seldom() if invocation.own_process else contextlib.nullcontext(),
+        interruptible(invocation) as cancelled,
+        Bar(invocation.console, wanted=not invocation.json) as bar,
+    ):
         report = library.index(
             extra_roots=extra,
             full=full,
@@ -69,6 +87,8 @@ def build(
             cancelled=cancelled,
             time_budget=time_budget,
             wait_seconds=invocation.wait,
+            workers=workers,
+            background=background,
         )
     if invocation.json:
         invocation.document(**report_document(report), roots_added=added)

@@ -32,6 +32,8 @@ class Invocation:
     verbose: bool = False
     no_color: bool = False
     wait: float = WAIT_SECONDS
+    own_process: bool = False
+    """Nothing else goes on in this process; false inside a host."""
     _console: Console | None = field(default=None, repr=False)
 
     @property

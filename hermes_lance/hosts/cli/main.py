@@ -48,7 +48,7 @@ cli = LazyGroup(
 
 def main() -> None:
     """Runs the command line on `sys.argv` and raises `SystemExit` with the status of the run."""
-    status = run(sys.argv[1:])
+    status = run(sys.argv[1:], own_process=True)
     if status == STOPPED:
         from hermes_lance.hosts.cli.interrupt import end_now_if_threads_linger
 
@@ -75,9 +75,9 @@ def process() -> None:
         os._exit(status)
 
 
-def run(arguments: Sequence[str]) -> int:
-    """The exit status of one run; everything it had to say is written."""
-    invocation = Invocation(json=_asks_for_json(arguments))
+def run(arguments: Sequence[str], *, own_process: bool = False) -> int:
+    """The exit status of one run; everything it had to say is written. `own_process`: this one was started for it."""
+    invocation = Invocation(json=_asks_for_json(arguments), own_process=own_process)
     try:
         status = _run(arguments, invocation)
         _flush()

@@ -30,6 +30,14 @@ def command_words(words: Sequence[str]) -> list[str]:
     return list(words) if first in TOP_LEVEL else ["workspace", *words]
 
 
+def giving_way(command: Sequence[str]) -> list[str]:
+    """The same command; a build gives way to the conversations that go on beside it."""
+    words = [number for number, word in enumerate(command) if not word.startswith("-")]
+    if [command[number] for number in words[:2]] == ["workspace", "index"]:
+        return [*command[: words[1] + 1], "--background", *command[words[1] + 1 :]]
+    return list(command)
+
+
 def set_up(parser: argparse.ArgumentParser) -> None:
     """Takes every word after `hermes workspace`, options too, so that our own command line reads them all."""
     parser.add_argument(WORDS, nargs=argparse.REMAINDER, help="see `hermes workspace --help`")
@@ -80,7 +88,7 @@ def reply(raw_arguments: str, home: Path) -> str:
         words = raw_arguments.split()
     environment = {**os.environ, "HERMES_HOME": str(home), "NO_COLOR": "1", "PYTHONIOENCODING": "utf-8"}
     done = subprocess.run(
-        [sys.executable, "-m", "hermes_lance", "--home", str(home), *command_words(words)],
+        [sys.executable, "-m", "hermes_lance", "--home", str(home), *giving_way(command_words(words))],
         env=environment,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
