@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import shutil
 import time
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -62,7 +63,9 @@ class Publication:
         self.dead = set(DeadRows.read(self.side, base.dead if base else None))
         self.serial = base.next_serial if base else 0
         self.changes = Changes()
-        self._vectors = NewVectors(lambda: self._new_side_file("vectors"))
+        # Not `self`: a circle would keep the rows of an ended publication until the collector of cycles comes by.
+        me = weakref.proxy(self)
+        self._vectors = NewVectors(lambda: me._new_side_file("vectors"))
         self._segment: TextSegmentWriter | None = None
         self._lexical: LexicalWriter | None = None
         self._lexical_folder: Path | None = None
