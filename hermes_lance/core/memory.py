@@ -67,8 +67,8 @@ def collector_resting() -> Iterator[None]:
         gc.enable()
 
 
-ALLOCATIONS_BETWEEN_COLLECTIONS = (100_000, 20, 100)
-"""Beside the 700, 10 and 10 of Python 3.11, under which a large build looks through all it has made many times."""
+ALLOCATIONS_BETWEEN_COLLECTIONS = (50_000, 20, 10)
+"""Instead of 700, 10 and 10 as in Python 3.11, under which a large build looks through all it has made many times."""
 
 
 @contextlib.contextmanager

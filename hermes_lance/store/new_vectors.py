@@ -5,10 +5,11 @@ Both hold the same blocks in memory where a vector is new; nothing is copied row
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hermes_lance.core import ids
 from hermes_lance.store.vectors import write_vectors
 
 if TYPE_CHECKING:
@@ -22,10 +23,12 @@ BYTES_IN_A_SEGMENT = 48 << 20
 
 
 class NewVectors:
-    """`put` and `store` gather; `close_segments` and `table_rows` give what is to be published."""
+    """`put` and `store` gather; `close_segments` and `table_rows` give what is to be published. Files that are begun in
+    the folder `side` are noted in `made`."""
 
-    def __init__(self, new_file: Callable[[], Path]) -> None:
-        self._new_file = new_file
+    def __init__(self, side: Path, made: list[Path]) -> None:
+        # Not a method of the publication: the two would be a cycle, which holds all this until a collector comes by.
+        self._side, self._made = side, made
         self._serials: list[int] = []
         self._sources: list[int] = []
         self._keys: list[str] = []
@@ -91,8 +94,10 @@ class NewVectors:
     def _close_segment(self) -> None:
         import numpy as np
 
+        path = self._side / f"{ids.unique_name()}.vectors"
+        self._made.append(path)
         entry = write_vectors(
-            self._new_file(),
+            path,
             np.concatenate(self._blocks).astype(np.float16, copy=False),
             np.array(self._serials, dtype=np.uint64),
             np.array(self._sources, dtype=np.uint64),

@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import shutil
 import time
-import weakref
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -63,17 +62,16 @@ class Publication:
         self.dead = set(DeadRows.read(self.side, base.dead if base else None))
         self.serial = base.next_serial if base else 0
         self.changes = Changes()
-        # Not `self`: a circle would keep the rows of an ended publication until the collector of cycles comes by.
-        me = weakref.proxy(self)
-        self._vectors = NewVectors(lambda: me._new_side_file("vectors"))
         self._segment: TextSegmentWriter | None = None
         self._lexical: LexicalWriter | None = None
         self._lexical_folder: Path | None = None
         self._fresh_vectors = False
         self._complete_tables: Callable[[], None] | None = None
         self._after = base
-        self._made: list[Path] | None = []
+        made: list[Path] = []
+        self._made: list[Path] | None = made
         """Files and folders that no generation names yet; none once they have been handed to one."""
+        self._vectors = NewVectors(self.side, made)
         self.text_bytes = 0
         self.written: list[tuple[int, ChunkRow]] = []
         """Serial and row of everything put so far."""

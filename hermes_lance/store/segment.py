@@ -99,7 +99,9 @@ class SegmentWriter:
         import numpy as np
 
         contiguous = np.ascontiguousarray(values)
-        self.put(name, contiguous.tobytes(), contiguous.dtype.str, contiguous.shape)
+        # Its own memory, not a copy; an empty view has no bytes to show.
+        data = contiguous.reshape(-1).view(np.uint8).data if contiguous.size else b""
+        self.put(name, data, contiguous.dtype.str, contiguous.shape)
 
     def close(self) -> dict[str, Any]:
         """Finishes the file; its name, size and SHA-256 for the manifest."""
