@@ -63,14 +63,14 @@ def test_a_caller_that_is_interrupted_while_it_waits_asks_the_work_to_end():
 @pytest.mark.parametrize("system", ["win32", "darwin"])
 def test_a_system_without_a_priority_of_threads_is_named_and_nothing_changes(monkeypatch, system):
     before = nice()
-    monkeypatch.setattr(background.sys, "platform", system)
+    monkeypatch.setattr(sys, "platform", system)
     assert background.in_background(lambda interrupted: nice()) == (before, before >= background.LOWEST)
 
 
 def test_a_process_is_lowered_only_where_its_threads_cannot_be(monkeypatch):
-    lowered = []
+    lowered: list[int] = []
     monkeypatch.setattr(os, "nice", lowered.append)
     for system in ("linux", "win32", "darwin"):
-        monkeypatch.setattr(background.sys, "platform", system)
+        monkeypatch.setattr(sys, "platform", system)
         background.lower_process_where_threads_cannot_be()
     assert lowered == [background.LOWEST]

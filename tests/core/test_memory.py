@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import os
 
 import pytest
 
@@ -42,7 +43,7 @@ def test_what_is_resident_grows_with_what_is_read_and_is_zero_where_it_cannot_be
     def missing(*arguments):
         raise FileNotFoundError
 
-    monkeypatch.setattr(memory.os, "open", missing)
+    monkeypatch.setattr(os, "open", missing)
     assert memory.resident() == (0, 0)
 
 

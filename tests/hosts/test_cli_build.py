@@ -124,9 +124,12 @@ def test_the_collector_is_left_alone_in_a_process_that_is_not_ours(home, monkeyp
 
     before, during = gc.get_threshold(), []
     real = Library.index
-    monkeypatch.setattr(
-        Library, "index", lambda *given, **more: during.append(gc.get_threshold()) or real(*given, **more)
-    )
+
+    def noted(*given, **more):
+        during.append(gc.get_threshold())
+        return real(*given, **more)
+
+    monkeypatch.setattr(Library, "index", noted)
     assert run(["--home", str(home), "build", "--quiet"], own_process=own) == 0
     assert (during != [before]) is own and gc.get_threshold() == before
 

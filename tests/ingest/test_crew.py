@@ -17,6 +17,11 @@ class Lengths:
 
     name = "lengths"
     dimensions = 2
+    window_tokens = 512
+    scripts: frozenset[str] = frozenset()
+    fusion_weight = 0.5
+    threads: int
+    """Set by one test; the others have an embedder that names none."""
 
     def __init__(self):
         self.calls = []
@@ -35,6 +40,15 @@ class Lengths:
                 pass
             raise Cancelled("asked")
         return np.array([[len(text)] * 2 for text in texts], dtype=np.float32).reshape(-1, 2)
+
+    def signature(self):
+        return "lengths/1"
+
+    def embed_query(self, text):
+        return self.embed_documents([text])[0]
+
+    def count_tokens(self, texts):
+        return [len(text.split()) for text in texts]
 
 
 def never():

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import fields, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -401,7 +402,7 @@ def test_a_file_that_changes_while_it_is_read_is_read_again_or_named(
 
     def disturbed(descriptor: int, size: int) -> bytes:
         data = real_read(descriptor, size)
-        if not data and times[0]:
+        if data and times[0]:
             times[0] -= 1
             with open(tmp_path / "a.md", "a") as out:
                 out.write("more\n")
@@ -487,7 +488,7 @@ def test_settled_files_change_nothing_but_the_time_it_takes(
         for _ in range(dice.choice([0, 1, 1, 5])):
             disturb(dice, tmp_path)
         store.signature = dice.choice(["v1"] * 9 + ["v2"])
-        only = (
+        only: dict[str, Sequence[str]] | None = (
             {"workspace": [dice.choice(["", "sub", "sub/a.md", "a.md", "sub/deep"])]} if dice.random() < 0.3 else None
         )
         now = LATER_NS + dice.choice([0, 10**9])
@@ -510,7 +511,12 @@ def test_a_settled_file_is_neither_read_nor_listed(
     put(tmp_path, "sub/7.md", "longer")
     read: list[int] = []
     record = FilesState.record
-    monkeypatch.setattr(FilesState, "record", lambda self, at: read.append(at) or record(self, at))
+
+    def noted(self: FilesState, at: int) -> KnownFile:
+        read.append(at)
+        return record(self, at)
+
+    monkeypatch.setattr(FilesState, "record", noted)
     plan = store.plan()
     assert (plan.unchanged, [item.file.path for item in plan.items], len(read)) == (29, ["sub/7.md"], 1)
     assert store.reports["workspace"].settled == 29
@@ -522,7 +528,12 @@ def test_a_run_for_some_files_looks_at_no_other(store: Store, tmp_path: Path, mo
     store.build()
     listed: list[str] = []
     scandir = os.scandir
-    monkeypatch.setattr(os, "scandir", lambda place: listed.append(str(place)) or scandir(place))
+
+    def noted(place: str) -> Any:
+        listed.append(str(place))
+        return scandir(place)
+
+    monkeypatch.setattr(os, "scandir", noted)
     (tmp_path / "sub" / "b.md").unlink()
     plan = store.plan({"workspace": ["sub/b.md"]})
     assert [row.path for row in plan.removed] == ["sub/b.md"] and plan.items == [] and plan.unchanged == 0

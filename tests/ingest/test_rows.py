@@ -47,7 +47,9 @@ def test_keys_and_tokens_are_those_of_the_strings_that_will_be_embedded(trail, l
 def test_lines_and_bytes_are_those_of_the_file(spans, ends):
     text = (PROSE * 4)[:-2] + "."
     text = text.replace("\n", ends) if ends != "\n" else text
-    for row, (start, end) in zip(rows_of(text, [Piece(*span, "text") for span in spans]), spans, strict=True):
+    for row, (start, end) in zip(
+        rows_of(text, [Piece(first, last, "text") for first, last in spans]), spans, strict=True
+    ):
         assert (row.char_start, row.char_end) == (start, end)
         assert row.line_start == text.count("\n", 0, start) + 1
         assert row.line_end == text.count("\n", 0, end - 1) + 1

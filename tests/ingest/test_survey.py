@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import hermes_lance
+from hermes_lance.core.records import IndexReport
 from hermes_lance.ingest import pipeline
 from hermes_lance.ingest.pipeline import Build
 from hermes_lance.library import Library
@@ -76,7 +77,12 @@ def test_what_an_earlier_run_left_undone_is_something_to_do(
     library: Library, what: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begun: list[bool] = []
-    monkeypatch.setattr(Build, "run", lambda self: begun.append(True) or self.report)
+
+    def run(self: Build) -> IndexReport:
+        begun.append(True)
+        return self.report
+
+    monkeypatch.setattr(Build, "run", run)
     base = library.manifest()
     match what:
         case "interrupted":

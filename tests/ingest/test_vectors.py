@@ -11,6 +11,7 @@ import pytest
 import hermes_lance
 from hermes_lance.core.errors import UsageError
 from hermes_lance.ingest import vectors
+from hermes_lance.ingest.crew import Crew
 from hermes_lance.models.hashing import HashEmbedder
 from hermes_lance.store.tables import Tables
 from hermes_lance.testing import contents_of
@@ -51,7 +52,12 @@ class Shared(HashEmbedder):
 def test_the_first_fill_of_a_table_asks_it_nothing(home, monkeypatch):
     asked = []
     real = Tables.vectors_for
-    monkeypatch.setattr(Tables, "vectors_for", lambda self, name, keys: asked.extend(keys) or real(self, name, keys))
+
+    def noted(self, name, keys):
+        asked.extend(keys)
+        return real(self, name, keys)
+
+    monkeypatch.setattr(Tables, "vectors_for", noted)
     hermes_lance.open(home).index()
     assert asked == []
     (home / "workspace" / "late.txt").write_text("A late whale.\n")
@@ -100,9 +106,14 @@ def test_a_spent_time_budget_embeds_nothing_and_the_next_run_goes_on(home):
 
 def test_what_has_begun_when_the_time_is_over_is_finished_and_kept(home, monkeypatch):
     over, dropped = threading.Event(), threading.Event()
-    real = vectors.Crew.drop_what_is_not_begun
+    real = Crew.drop_what_is_not_begun
+
+    def drop(self):
+        real(self)
+        dropped.set()
+
     monkeypatch.setattr(vectors.Step, "over", lambda self: over.is_set())
-    monkeypatch.setattr(vectors.Crew, "drop_what_is_not_begun", lambda self: (real(self), dropped.set()))
+    monkeypatch.setattr(Crew, "drop_what_is_not_begun", drop)
 
     class Late(Shared):
         threads = 1
@@ -133,7 +144,7 @@ def test_so_many_threads_embed_as_were_asked_for(home, options, threads, monkeyp
             together.wait(20)
         return real(texts, cancelled=cancelled)
 
-    model.embed_documents = embed
+    monkeypatch.setattr(model, "embed_documents", embed)
     with_embedder(home, model).index(**options)
     assert len({thread for thread, _, _ in model.calls}) == threads
 

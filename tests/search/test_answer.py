@@ -177,9 +177,14 @@ def test_answers_are_the_same_when_mapped_files_are_given_back_after_every_quest
     before = library.search("canary backups session").records()
     monkeypatch.setattr(snapshot, "LARGE_BYTES", 0)
     monkeypatch.setattr(snapshot, "MAPPED_BYTES", -(1 << 50))
-    given_back = []
+    given_back: list[str] = []
     forget = Segment.forget
-    monkeypatch.setattr(Segment, "forget", lambda self, name: (given_back.append(name), forget(self, name)))
+
+    def noted(self, name):
+        given_back.append(name)
+        forget(self, name)
+
+    monkeypatch.setattr(Segment, "forget", noted)
     for _ in range(3):
         assert library.search("canary backups session").records() == before
     if memory.resident().all:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,7 +19,7 @@ from hermes_lance.store.snapshot import open_snapshot
 from hermes_lance.store.tables import Tables
 from hermes_lance.testing import WordCountEmbedder, chunk_rows, contents_of, known_file
 
-SPACE = {"active": space_of("word_count", "word_count/1", 64), "building": None}
+SPACE: dict[str, Any] = {"active": space_of("word_count", "word_count/1", 64), "building": None}
 
 
 def publish(dataset: Path, files: dict[str, list[str] | None]) -> manifests.Manifest:

@@ -100,7 +100,12 @@ def test_one_change_reads_no_other_record(tmp_path: Path, monkeypatch: pytest.Mo
     state = written(tmp_path, [known(f"{number}.md") for number in range(500)])
     read: list[int] = []
     record = FilesState.record
-    monkeypatch.setattr(FilesState, "record", lambda self, at: read.append(at) or record(self, at))
+
+    def noted(self: FilesState, at: int) -> KnownFile:
+        read.append(at)
+        return record(self, at)
+
+    monkeypatch.setattr(FilesState, "record", noted)
     monkeypatch.setattr(FilesState, "all", None)
     lazy = KnownFiles(state)
     changed = known("77.md", size=9)

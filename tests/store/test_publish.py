@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,7 +17,7 @@ from hermes_lance.store.snapshot import open_snapshot
 from hermes_lance.store.tables import Tables
 from hermes_lance.testing import WordCountEmbedder, chunk_rows, known_file
 
-SPACE = {"active": space_of("word_count", "word_count/1", 64), "building": None}
+SPACE: dict[str, Any] = {"active": space_of("word_count", "word_count/1", 64), "building": None}
 
 
 def publish(dataset: Path, files: dict[str, list[str] | None], *, vectors: bool = False) -> manifests.Manifest:

@@ -188,7 +188,7 @@ def test_the_best_rows_of_many_are_those_that_putting_all_in_order_gives(tmp_pat
     serials = np.sort(random.integers(0, 900 // repeats, 900))
     query = matrix[0].astype(np.float32)
     scores = np.vecdot(matrix.astype(np.float32), query)
-    best = {}
+    best: dict[int, float] = {}
     for at in np.lexsort((serials, -scores)).tolist():
         best.setdefault(int(serials[at]), float(scores[at]))
     rows = stored(tmp_path, matrix, serials=serials)
