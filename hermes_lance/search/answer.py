@@ -62,7 +62,8 @@ def answer(
     method = query.fusion or settings.fusion
     weight = _weight(query, settings, embedder if legs.dense_asked else None)
     tiers = _tiers(query, legs, snapshot)
-    complete = len(legs.lexical) < candidates.depth(query, settings.candidates)
+    # One row is no list to be compared with its own average; with more, vectors weigh as much as ever.
+    complete = len(legs.lexical) == 1
     ranking = fuse.fused(legs.lexical, legs.dense, method=method, weight=weight, tiers=tiers, lexical_complete=complete)
     trace.note("fuse", f"{len(ranking)} rows", method=method, dense_weight=weight)
     page, has_more, dropped = _page(query, _in_stable_order(ranking, snapshot), snapshot, settings, freshness, display)
