@@ -358,7 +358,7 @@ class Library:
 
     def generations(self) -> list[Manifest]:
         """Generations on disk, newest first. Which one is current says `manifest()`."""
-        found = [manifests.read_manifest(self.dataset, one) for one in manifests.known_generations(self.dataset)]
+        found = manifests.known_manifests(self.dataset)
         if not found:
             raise DatasetMissing(f"{self.dataset}: nothing is indexed here yet")
         return found[::-1]

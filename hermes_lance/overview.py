@@ -213,7 +213,7 @@ def _repair(library: Opened, tables: Any) -> None:
         return
 
     def rebuild(newest: Manifest | None) -> Manifest:
-        recover.settle_tables(dataset, tables)
+        recover.settle_tables(dataset, tables, newest)
         facts = recover.facts_of(newest)
         return recover.rebuild(dataset, tables, facts=facts, newer_than=newest, note="rebuilt by doctor")
 

@@ -145,7 +145,13 @@ class Build:
         if base is not None and base.tables_behind and not self._a_few():
             base = self._write_tables(base)
         if base is not None and self.embed:
-            base = self._write_vectors(base)
+            try:
+                base = self._write_vectors(base)
+            except DiskFull:
+                raise
+            except BaseException:
+                self._write_tables_all_the_same()
+                raise
         if base is not None and base.tables_behind:
             base = self._write_tables(base)
         return self._tidied(base) if base is not None else None
@@ -206,6 +212,14 @@ class Build:
     def _a_few(self) -> bool:
         """The new passages are embedded in a moment, so that tables and vectors share a publication."""
         return self.embed and self.report.chunks.written <= vectors.ROWS_IN_A_BATCH
+
+    def _write_tables_all_the_same(self) -> None:
+        """Embedding has failed or was stopped; what was read goes into the tables, so that nobody must compare them."""
+        base = manifests.current_or_none(self.dataset)
+        under_way = (self.dataset / manifests.INTENT).exists()
+        # A publication that failed half-way is for recovery, which knows what it had begun.
+        if base is not None and base.tables_behind and not under_way:
+            self._write_tables(base)
 
     def _write_tables(self, base: Manifest) -> Manifest:
         """The tables get what has just been published; the text can be searched meanwhile."""

@@ -9,7 +9,7 @@ interruption it compares, since a file whose record in the table is old has old 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
 from hermes_lance.core import schema
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 ROWS_IN_A_COMMIT = 12_000
 """About 15 MB of text: bounds memory."""
+
+_LIMIT = 1 << 63
 
 Progress = Callable[[int, int], None]
 
@@ -147,11 +149,21 @@ def _write_sources(tables: Tables, changes: Changes) -> None:
     gone = sorted(changes.dropped)
     if changes.states:
         wanted = schema.arrow_schema("sources")
-        states = changes.states.values()
+        states = [_storable(state) for state in changes.states.values()]
         columns = [pa.array([getattr(state, item.name) for state in states], type=item.type) for item in wanted]
         tables.upsert("sources", "id", pa.Table.from_arrays(columns, schema=wanted), ("id", gone))
     elif gone:
         tables.delete("sources", "id", gone)
+
+
+def _storable(state: KnownFile) -> KnownFile:
+    """The record with numbers that a column of 64 bits can hold; some file systems give times and inodes beyond."""
+    beyond = {
+        name: max(-_LIMIT, min(getattr(state, name), _LIMIT - 1))
+        for name in ("size", "mtime_ns", "inode", "dev")
+        if not -_LIMIT <= getattr(state, name) < _LIMIT
+    }
+    return replace(state, **beyond) if beyond else state
 
 
 def _difference(tables: Tables, text: TextRows, known: dict[str, KnownFile]) -> Changes:
@@ -163,7 +175,7 @@ def _difference(tables: Tables, text: TextRows, known: dict[str, KnownFile]) -> 
     for source in stored.keys() - known.keys():
         changes.drop(source)
     for source, state in known.items():
-        if stored.get(source) != state:
+        if stored.get(source) != _storable(state):
             changes.put(state)
     there = _ids_by_source(tables)
     wanted: dict[str, set[str]] = {}

@@ -165,6 +165,13 @@ def _lance(snapshot: Snapshot, tables: Tables) -> Iterator[Check]:
             detail = f"version {entry['version']} cannot be read: {_first_line(error)}"
             yield Check(f"table-{name}", False, detail, remedy="Restore a backup, or build into a fresh --home.")
             return
+    try:
+        yield _agreement(snapshot, tables)
+    except (HermesLanceError, RuntimeError, ValueError, OSError) as error:
+        yield Check("agreement", False, f"the passages cannot be compared: {_first_line(error)}", remedy=FIX)
+
+
+def _agreement(snapshot: Snapshot, tables: Tables) -> Check:
     stored = {segment.id(index): (segment, index) for _, segment, index in snapshot.text.living()}
     version = snapshot.manifest.tables["chunks"]["version"]
     different = 0
@@ -176,7 +183,7 @@ def _lance(snapshot: Snapshot, tables: Tables) -> Iterator[Check]:
             different += place is None or ids.text_sha(place[0].text(place[1])) != sha
     ok = different == 0 and seen == len(stored)
     detail = f"{seen:,} passages in Lance, {len(stored):,} in the side files, {different:,} different"
-    yield Check("agreement", ok, detail, remedy=None if ok else FIX)
+    return Check("agreement", ok, detail, remedy=None if ok else FIX)
 
 
 def _counts(tables: Tables, name: str, entry: dict[str, Any]) -> Check:

@@ -6,6 +6,7 @@ id. Both are replaced or made atomically; a manifest carries a checksum over its
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 from dataclasses import asdict, dataclass, field
@@ -147,10 +148,15 @@ def _first_one_under_way(dataset: Path) -> bool:
 def current(dataset: Path) -> Manifest:
     """The manifest of the current generation."""
     generation = current_id(dataset)
-    try:
-        return read_manifest(dataset, generation)
-    except GenerationMissing:
-        raise DatasetDamaged(f"{dataset / POINTER}: points to generation {generation}, which is not there") from None
+    while True:
+        try:
+            return read_manifest(dataset, generation)
+        except GenerationMissing:
+            before, generation = generation, current_id(dataset)
+            if generation == before:
+                raise DatasetDamaged(
+                    f"{dataset / POINTER}: points to generation {generation}, which is not there"
+                ) from None
 
 
 def current_or_none(dataset: Path) -> Manifest | None:
@@ -184,7 +190,7 @@ def named(dataset: Path, text: str) -> str:
     """
     if text.isascii() and text.isdigit():
         return text.zfill(8)
-    published = [read_manifest(dataset, one) for one in reversed(known_generations(dataset))]
+    published = known_manifests(dataset)[::-1]
     tagged = [one.id for one in published if text in one.tags]
     if tagged:
         return tagged[0]
@@ -216,6 +222,15 @@ def known_generations(dataset: Path) -> list[str]:
     except DatasetDamaged:
         return found
     return [one for one in found if one <= published]
+
+
+def known_manifests(dataset: Path) -> list[Manifest]:
+    """The published generations on disk, oldest first, without those that a run removes meanwhile."""
+    found = []
+    for generation in known_generations(dataset):
+        with contextlib.suppress(GenerationMissing):
+            found.append(read_manifest(dataset, generation))
+    return found
 
 
 def generations_on_disk(dataset: Path) -> list[str]:

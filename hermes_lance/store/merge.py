@@ -36,7 +36,10 @@ def merged_text(side: Path, entries: Sequence[dict[str, Any]], dropped: DeadRows
     """One segment with the rows of all these but the `dropped` ones, in order of their serials."""
     writer = TextSegmentWriter(path)
     for serial, segment, index in TextRows(side, entries, dropped).living():
-        writer.add(segment.row(index), serial)
+        row = segment.row(index)
+        writer.add(row, serial)
+        # The text is on its way to the disk; kept, all of it would be in memory at the end.
+        row.text = ""
     return [writer.close()]
 
 

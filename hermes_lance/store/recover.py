@@ -18,7 +18,7 @@ from hermes_lance.store import failpoints, unflushed
 from hermes_lance.store import manifest as manifests
 from hermes_lance.store.catch_up import catch_up, same_rows
 from hermes_lance.store.manifest import Manifest
-from hermes_lance.store.pointer import publish_manifest
+from hermes_lance.store.pointer import publish_manifest, write_intent
 from hermes_lance.store.publish import FIXED_TABLES, Facts, Publication, note_table
 from hermes_lance.store.tables import VECTOR_PREFIX, Tables, any_of
 
@@ -37,8 +37,13 @@ def facts_of(manifest: Manifest | None) -> Facts:
 def recover(dataset: Path, tables: Tables) -> tuple[Manifest | None, str]:
     """The published generation after tidying, and what was done: clean, finished, rolled back or rolled forward."""
     base = manifests.current_or_none(dataset)
-    intent = manifests.read_intent(dataset)
     done = "clean"
+    try:
+        intent = manifests.read_intent(dataset)
+    except DatasetDamaged:
+        # Cut off by a power cut: those that are written before a table changes are flushed.
+        intent, done = None, "rolled back"
+        unflushed.forget(dataset, base)
     if intent is not None:
         done = "rolled back"
         if base is not None and base.id == intent["generation"]:
@@ -49,12 +54,13 @@ def recover(dataset: Path, tables: Tables) -> tuple[Manifest | None, str]:
             # Vectors, which harm nobody and are found by their keys, or a compaction, which changes no row.
             base = _republished(dataset, tables, base, "finished an interrupted run")
             done = "rolled forward" if _of_compaction(intent) else done
-        (dataset / manifests.INTENT).unlink(missing_ok=True)
-    if base is None:
-        return None, done
-    if base.tables_behind:
-        return catch_up(dataset, tables, base), "rolled forward"
-    return _as_published(dataset, tables, base, done)
+    if base is not None and base.tables_behind:
+        base, done = catch_up(dataset, tables, base), "rolled forward"
+    elif base is not None:
+        base, done = _as_published(dataset, tables, base, done)
+    # Last: whatever ends this early, the next writer begins with it again.
+    (dataset / manifests.INTENT).unlink(missing_ok=True)
+    return base, done
 
 
 def _of_compaction(intent: dict[str, Any]) -> bool:
@@ -62,14 +68,24 @@ def _of_compaction(intent: dict[str, Any]) -> bool:
     return bool(intent["target"]) and intent["target"] == intent["heads"]
 
 
-def settle_tables(dataset: Path, tables: Tables) -> None:
-    """Brings tables that an interrupted run left torn back to one state, for a rebuild that trusts nothing else."""
+def settle_tables(dataset: Path, tables: Tables, newest: Manifest | None) -> None:
+    """Brings tables that an interrupted run left torn back to one state, for a rebuild that trusts nothing else.
+
+    `newest` is the newest manifest that can be read.
+    """
     try:
         intent = manifests.read_intent(dataset)
     except DatasetDamaged:
         intent = None  # Nothing can be learnt from it; the tables are taken as they are.
     if intent is not None and unflushed.machine_went_down(intent):
-        unflushed.forget(dataset, manifests.current_or_none(dataset))
+        unflushed.forget(dataset, newest)
+    if newest is not None and newest.tables_behind:
+        # Written in part at best, by however many runs: back to when they were last complete.
+        for name in FIXED_TABLES:
+            if name not in newest.tables:
+                tables.remove(name)
+            tables.ensure(name)
+        _restore(tables, {name: newest.tables[name]["version"] for name in FIXED_TABLES if name in newest.tables})
     elif intent is not None and not _of_compaction(intent):
         _restore(tables, intent["heads"])
     (dataset / manifests.INTENT).unlink(missing_ok=True)
@@ -81,22 +97,21 @@ def _as_published(dataset: Path, tables: Tables, base: Manifest, done: str) -> t
     lost = sorted(published.keys() - set(tables.names()))
     if lost:
         raise DatasetDamaged(f"{tables.folder}: table {lost[0]} is missing", hint=LOST)
-    if not _restore(tables, published):
+    if all(tables.newest(name) == version for name, version in published.items()):
         return base, done
+    write_intent(dataset, same_rows(base, ""), base, {}, published)
+    _restore(tables, published)
     return _republished(dataset, tables, base, note="rolled back an interrupted run"), "rolled back"
 
 
-def _restore(tables: Tables, heads: dict[str, int]) -> bool:
-    """The fixed tables as they were at these versions; whether any had to go back."""
-    changed = False
+def _restore(tables: Tables, heads: dict[str, int]) -> None:
+    """The fixed tables as they were at these versions."""
     for name, version in heads.items():
         if name.startswith(VECTOR_PREFIX) or name not in tables.names():
             continue
         if tables.newest(name) != version:
             tables.restore(name, version)
             failpoints.reach("restored")
-            changed = True
-    return changed
 
 
 def _republished(dataset: Path, tables: Tables, base: Manifest, note: str) -> Manifest:

@@ -5,7 +5,9 @@ lancedb is imported when the first table is opened, never before: it costs a sec
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,7 @@ _LAST_NUMBER = (1 << 64) - 1
 _DIGITS = len(str(_LAST_NUMBER))
 _VALUES_IN_ONE_CONDITION = 2_000
 _MOST_PASSES = 4
+_NEVER = timedelta(days=36_500)
 ROWS_WORTH_AN_INDEX = 20_000
 CACHE_BYTES = 32 << 20
 """Lance's own caches may grow to gigabytes; nothing here reads the same page often."""
@@ -105,6 +108,12 @@ class Tables:
             reason = str(error).strip().splitlines()[0]
             raise DatasetDamaged(f"{self.folder / name}.lance: cannot be opened ({reason})") from error
 
+    def remove(self, name: str) -> None:
+        """Deletes a table with all its versions."""
+        self._open.pop(name, None)
+        with disk_errors(str(self.folder)):
+            shutil.rmtree(self.folder / f"{name}.lance", ignore_errors=True)
+
     def head(self, name: str) -> int:
         """Newest version."""
         return int(self.table(name).version)
@@ -174,7 +183,8 @@ class Tables:
             self._index(name)
             for _ in range(_MOST_PASSES):
                 before = self.head(name)
-                self.table(name).optimize()
+                # Only `clean` may remove old versions, after the new one is published: the default goes by their age.
+                self.table(name).optimize(cleanup_older_than=_NEVER)
                 # Until nothing is left to merge, so that `clean`, which is the same call, makes no version of its own.
                 if self.head(name) == before:
                     return
@@ -194,8 +204,6 @@ class Tables:
 
     def clean(self, name: str) -> None:
         """Removes old versions and stray files; only while the newest version is published."""
-        from datetime import timedelta
-
         # Nothing at all would draw a warning about other writers, of which the lock allows none.
         nearly_none = timedelta(milliseconds=1)
         with disk_errors(str(self.folder)):

@@ -16,7 +16,7 @@ from hermes_lance.store import manifest as manifests
 from hermes_lance.store.catch_up import catch_up
 from hermes_lance.store.publish import Facts, Publication, space_of
 from hermes_lance.store.snapshot import open_snapshot
-from hermes_lance.store.tables import Tables
+from hermes_lance.store.tables import Tables, versions_on_disk
 from hermes_lance.testing import WordCountEmbedder, chunk_rows, contents_of, known_file
 
 SPACE: dict[str, Any] = {"active": space_of("word_count", "word_count/1", 64), "building": None}
@@ -237,3 +237,14 @@ def test_a_passing_state_whose_tables_were_behind_is_neither_kept_nor_copied(tmp
     complete = catch_up(tmp_path, tables, passing, work.changes)
     compact.retain(tmp_path, keep=2)
     assert manifests.known_generations(tmp_path) == [settled.id, complete.id]
+
+
+def test_compaction_keeps_the_published_version_until_another_is_published(tmp_path):
+    """Whatever its age: a build that comes after weeks must not pull the tables from under an export."""
+    for number in range(3):
+        base = publish(tmp_path, {"a.txt": [f"turn {number}"]})
+    folder = tmp_path / "lance" / "chunks.lance"
+    for path in folder.rglob("*"):
+        os.utime(path, (0, 0))
+    Tables(tmp_path).compact("chunks")
+    assert base.tables["chunks"]["version"] in versions_on_disk(folder)

@@ -292,3 +292,49 @@ def test_a_failed_publication_leaves_no_file_and_a_published_one_loses_none(tmp_
         finish(tmp_path, work)
         raise KeyError
     assert texts(tmp_path) == {"a green fox"}
+
+
+def test_a_note_that_a_power_cut_has_emptied_stops_nobody(tmp_path):
+    publish(tmp_path, {"a.txt": ["a red fox"]})
+    work = publication(tmp_path)
+    put(work, {"b.txt": ["a grey wolf"]})
+    interrupt(tmp_path, work, "side")
+    (tmp_path / manifests.INTENT).write_bytes(b"")
+    assert recovered(tmp_path) == "rolled back"
+    publish(tmp_path, {"c.txt": ["a blue whale"]})
+    assert texts(tmp_path) == {"a red fox", "a blue whale"}
+
+
+@pytest.mark.parametrize("first", [True, False])
+@pytest.mark.parametrize("attempts", [1, 2])
+def test_tables_that_were_behind_are_rebuilt_from_when_they_were_complete(tmp_path, first, attempts):
+    """However often the next run has begun to write them: torn rows must not be taken for the truth."""
+    if not first:
+        publish(tmp_path, {"a.txt": ["a red fox"], "b.txt": ["a grey wolf"]})
+    work = publication(tmp_path)
+    put(work, {"a.txt": ["a green fox"], "c.txt": ["a blue whale"]})
+    interrupt(tmp_path, work, "chunks")
+    newest = manifests.current(tmp_path)
+    for _ in range(attempts - 1):
+        with pytest.MonkeyPatch.context() as patch, pytest.raises(FailpointReached):
+            patch.setattr(failpoints, "reach", lambda name: _stop_at("chunks", name))
+            recovered(tmp_path)
+    tables = Tables(tmp_path)
+    recover.settle_tables(tmp_path, tables, newest)
+    recover.rebuild(tmp_path, tables, facts=FACTS, newer_than=newest)
+    assert texts(tmp_path) == (set() if first else {"a red fox", "a grey wolf"})
+    assert all(one.ok for one in check.checks(tmp_path) if one.name not in {"vectors", "orphans"})
+
+
+def _stop_at(step: str, name: str) -> None:
+    if name == step:
+        raise FailpointReached(name)
+
+
+def test_a_time_beyond_the_columns_of_a_table_stops_no_build(tmp_path):
+    work = publication(tmp_path)
+    state = replace(known_file("a.txt", chunks=1), mtime_ns=10**19, inode=(1 << 64) - 1)
+    work.put_file(state, chunk_rows("a.txt", ["a red fox"]))
+    finish(tmp_path, work)
+    publish(tmp_path, {"b.txt": ["a grey wolf"]})
+    assert all(one.ok for one in check.checks(tmp_path) if one.name not in {"vectors", "orphans"})
