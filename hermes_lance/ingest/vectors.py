@@ -31,7 +31,7 @@ ROWS_IN_A_BATCH = 64
 BATCHES_AHEAD = 16
 """Prepared for the threads that embed: work for longer than a publication takes."""
 SECONDS_BETWEEN_PUBLICATIONS = 20.0
-BYTES_IN_A_PUBLICATION = 24 << 20
+BYTES_IN_A_PUBLICATION = 16 << 20
 """float16 vectors after which a batch is published: bounds memory where embedding is fast."""
 
 
