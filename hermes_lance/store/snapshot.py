@@ -15,13 +15,11 @@ from hermes_lance.store.files import FilesState
 from hermes_lance.store.lexical import LexicalReader
 from hermes_lance.store.manifest import Manifest
 from hermes_lance.store.rows import DeadRows, TextRows
-from hermes_lance.store.vectors import VectorRows
+from hermes_lance.store.vectors import LARGE_BYTES, VectorRows
 
 _TRIES = 5
-LARGE_BYTES = 280 << 20
-"""Memory of a process from which on pages of mapped files are given back, if what is mapped has grown by"""
-MAPPED_BYTES = 128 << 20
-"""so much since they were last given back."""
+MAPPED_BYTES = 64 << 20
+"""Pages of mapped files are given back if they have grown by so much since they were last given back."""
 ENOUGH_BYTES = 8 << 20
 """Below the limit by so much, nothing more need be given back."""
 

@@ -11,6 +11,7 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hermes_lance.core.memory import resident
 from hermes_lance.store.rows import KEY_BYTES, DeadRows, source_hash
 from hermes_lance.store.segment import Segment, SegmentWriter, reading
 
@@ -28,6 +29,10 @@ VECTORS_OF_A_ROW = 4
 """How many a row usually has at most; with more, the search for the best rows goes on."""
 SPARSE = 4
 """A vector with fewer than one non-zero component in so many is compared by those components alone."""
+PORTION_BYTES = 16 << 20
+"""Of a vector file of which rows are taken at a time."""
+LARGE_BYTES = 160 << 20
+"""Memory of a process from which on pages of mapped files are given back."""
 EXACT_BLOCK = 8_192
 """Rows widened at a time where the whole float32 form would be too large to keep."""
 
@@ -267,15 +272,35 @@ class VectorRows:
                 total[~mask] = far
             distances.append(total)
         every = np.concatenate(distances)
-        best = _nearest_by_signs(every, size, int(far))
+        best = np.sort(_nearest_by_signs(every, size, int(far)))
         serials, scores, start = [], [], 0
         for segment in self.segments:
             inside = best[(best >= start) & (best < start + len(segment))] - start
             serials.append(segment.serials[inside])
-            rows = segment.matrix[inside[:, None], components] if sparse else segment.matrix[inside]
+            rows = _gathered(segment, inside, components if sparse else None)
             scores.append(np.vecdot(widened(rows), query[components] if sparse else query))
             start += len(segment)
         return np.concatenate(serials), np.concatenate(scores)
+
+
+def _gathered(
+    segment: VectorSegment, rows: npt.NDArray[np.intp], components: npt.NDArray[np.intp] | None
+) -> npt.NDArray[np.float16]:
+    """Some vectors of a segment, whole or some of their components.
+
+    Rows from all over a large file map nearly all of it, since the system maps what lies around each; so they are
+    taken in portions of the file, and a portion is given back where the process would grow large.
+    """
+    import numpy as np
+
+    matrix = segment.matrix
+    portions = max(1, matrix.nbytes // PORTION_BYTES)
+    found = []
+    for portion in np.array_split(rows, portions):
+        found.append(matrix[portion] if components is None else matrix[portion[:, None], components])
+        if portions > 1 and resident().all > LARGE_BYTES:
+            segment.file.forget("vectors")
+    return np.concatenate(found)
 
 
 def _nearest_by_signs(distances: npt.NDArray[np.uint16], size: int, far: int) -> npt.NDArray[np.intp]:
