@@ -13,6 +13,7 @@ from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
 from hermes_lance.core import schema
+from hermes_lance.core.ids import source_hash
 from hermes_lance.core.records import KnownFile
 from hermes_lance.store import failpoints
 from hermes_lance.store import manifest as manifests
@@ -22,7 +23,7 @@ from hermes_lance.store.files import FilesState
 from hermes_lance.store.manifest import Manifest
 from hermes_lance.store.pointer import publish_manifest, table_step, write_intent
 from hermes_lance.store.publish import FIXED_TABLES, note_table, now
-from hermes_lance.store.rows import DeadRows, TextRows, TextSegment, source_hash
+from hermes_lance.store.rows import DeadRows, TextRows, TextSegment
 
 if TYPE_CHECKING:
     from pathlib import Path

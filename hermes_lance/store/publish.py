@@ -18,6 +18,7 @@ from typing import Any, Self
 
 from hermes_lance.core import ids
 from hermes_lance.core.errors import DatasetDamaged, HermesLanceError
+from hermes_lance.core.ids import source_hash
 from hermes_lance.core.memory import give_back
 from hermes_lance.core.records import ChunkRow, KnownFile
 from hermes_lance.store import failpoints, lexical_files
@@ -30,7 +31,7 @@ from hermes_lance.store.lexical_writer import LexicalWriter
 from hermes_lance.store.manifest import Manifest
 from hermes_lance.store.new_vectors import NewVectors
 from hermes_lance.store.pointer import publish_manifest, table_step, write_intent
-from hermes_lance.store.rows import DeadRows, TextRows, TextSegmentWriter, source_hash
+from hermes_lance.store.rows import DeadRows, TextRows, TextSegmentWriter
 from hermes_lance.store.tables import Tables, vector_table
 from hermes_lance.store.vectors import VectorRows
 

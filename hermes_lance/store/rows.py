@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hermes_lance.core.errors import DatasetDamaged
+from hermes_lance.core.ids import source_hash
 from hermes_lance.core.records import ChunkRow
 from hermes_lance.store import columns
 from hermes_lance.store.segment import Segment, SegmentWriter, reading
@@ -33,11 +34,6 @@ LISTS = ("section", "flags")
 """Kept for each row, beside its key, its text and the keys of its vectors; columns of the file stand once a file."""
 PER_FILE = ("source_id", "root", "path", "media_type", "lang", "parser", "chunker")
 KEY_BYTES = columns.KEY_BYTES
-
-
-def source_hash(source_id: str) -> int:
-    """The first eight bytes of a source id as a number: what masks and look-ups compare."""
-    return int(source_id[:16], 16)
 
 
 def _words(raw: bytes) -> tuple[str, ...]:

@@ -11,8 +11,9 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hermes_lance.core.ids import source_hash
 from hermes_lance.core.memory import resident
-from hermes_lance.store.rows import KEY_BYTES, DeadRows, source_hash
+from hermes_lance.store.rows import KEY_BYTES, DeadRows
 from hermes_lance.store.segment import Segment, SegmentWriter, reading
 
 if TYPE_CHECKING:

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from hermes_lance.core import ids
+from hermes_lance.core.ids import source_hash
 from hermes_lance.store import vectors
-from hermes_lance.store.rows import DeadRows, source_hash
+from hermes_lance.store.rows import DeadRows
 from hermes_lance.store.vectors import VectorRows, sign_bits, write_vectors
 
 DIMENSIONS = 128
