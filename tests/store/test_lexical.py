@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import random
@@ -306,8 +305,14 @@ def test_a_second_writer_is_told_that_the_index_is_busy(tmp_path):
 
 def test_closing_twice_is_fine(tmp_path):
     writer = LexicalWriter(tmp_path / "index")
+    writer.add(row("a", "word"), 0)
+    writer.commit()
     writer.close()
     writer.close()
+    with LexicalWriter(tmp_path / "index") as another:
+        another.add(row("b", "word"), 1)
+        another.commit()
+    assert LexicalReader(tmp_path / "index").keys() == numbered((0, "a"), (1, "b"))
 
 
 def test_an_empty_index_answers_nothing(tmp_path):
@@ -410,6 +415,7 @@ def test_flipped_bits_never_raise_an_engine_error(tmp_path):
     rng = random.Random(3)
     write(tmp_path / "whole", [row(f"{n:032x}", f"word number {n} of foo_bar w{n % 7}") for n in range(100)])
     names = [name for name in lexical_files.file_sizes(tmp_path / "whole") if name != ".managed.json"]
+    refused = 0
     for n in range(60):
         folder = tmp_path / f"flipped{n}"
         lexical_files.clone(tmp_path / "whole", folder)
@@ -419,10 +425,14 @@ def test_flipped_bits_never_raise_an_engine_error(tmp_path):
             data[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
         file.unlink()
         file.write_bytes(data)
-        with contextlib.suppress(DatasetDamaged):
+        try:
             reader = LexicalReader(folder)
             found(reader, "word number foo_bar w3")
             reader.keys()
+        except DatasetDamaged as error:
+            refused += 1
+            assert str(folder) in str(error)
+    assert 0 < refused < 60
 
 
 def test_an_index_of_other_fields_is_damage_not_a_crash(tmp_path):
