@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,6 +32,16 @@ def known_file(path: str, *, chunks: int = 0, state: str = "indexed", root: str 
         chunks=chunks,
         run="test",
     )
+
+
+def write_files(path: Path, files: Iterable[KnownFile]) -> dict[str, Any]:
+    """Writes a whole state file, record by record; its entry for a manifest. Builds write only what changed."""
+    from hermes_lance.store.files import FilesWriter, sort_key
+
+    writer = FilesWriter(path)
+    for known in sorted(files, key=sort_key):
+        writer.add(known)
+    return writer.close()
 
 
 def chunk_rows(path: str, texts: Sequence[str], *, root: str = "workspace") -> list[ChunkRow]:

@@ -216,14 +216,6 @@ def sort_key(known: KnownFile) -> tuple[str, str]:
     return known.root, known.path
 
 
-def write_files(path: Path, files: Iterable[KnownFile]) -> dict[str, Any]:
-    """Writes the state file; its entry for the manifest."""
-    writer = FilesWriter(path)
-    for known in sorted(files, key=sort_key):
-        writer.add(known)
-    return writer.close()
-
-
 @lru_cache(maxsize=64)
 def nanoseconds(moment: str | None) -> int | None:
     """ISO 8601 to Unix nanoseconds; none when there is no moment."""

@@ -6,7 +6,6 @@ Opening takes no lock and writes nothing. Maps stay valid when a later run remov
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from hermes_lance.core.errors import DatasetDamaged, GenerationMissing
 from hermes_lance.core.memory import resident
@@ -112,8 +111,3 @@ def open_snapshot(dataset: Path, generation: str | None = None) -> Snapshot:
                 raise
     assert problem is not None
     raise problem
-
-
-def totals_of(manifest: Manifest | None) -> dict[str, Any]:
-    """Counts of a generation; zeros when there is none."""
-    return dict(manifest.totals) if manifest else {}

@@ -23,7 +23,8 @@ from hermes_lance.core.schema import load
 from hermes_lance.ingest import contents, earlier
 from hermes_lance.ingest.plan import Plan, Planned, Planner, reason_of, state_of
 from hermes_lance.ingest.walk import Walk, WalkSettings
-from hermes_lance.store.files import FilesState, write_files
+from hermes_lance.store.files import FilesState
+from hermes_lance.testing import write_files
 
 OLD = 1_700_000_000
 LATER_NS = (OLD + 3600) * 10**9

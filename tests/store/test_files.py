@@ -12,8 +12,9 @@ from hermes_lance.core.errors import DatasetDamaged
 from hermes_lance.core.ids import source_id
 from hermes_lance.core.names import printable, raw_bytes
 from hermes_lance.core.records import KnownFile
-from hermes_lance.store.files import FilesState, below, write_files
+from hermes_lance.store.files import FilesState, below
 from hermes_lance.store.known import KnownFiles
+from hermes_lance.testing import write_files
 
 NAMES = ["a.md", "b.py", "ä.txt", "sub", "sub/c.md", "sub0", "sub/", "x/y/z.rs", "\udcff.txt", "z \u2028.md"]
 
