@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
+from pathlib import Path
 
 import pytest
 
@@ -163,7 +164,13 @@ def test_a_build_in_the_background_has_the_lowest_priority_in_every_thread_of_it
 
     def nice_of_threads(stage, *_):
         for task in set(os.listdir("/proc/self/task")) - others:
-            seen.setdefault(stage, set()).add(os.getpriority(os.PRIO_PROCESS, int(task)))
+            try:
+                name = Path(f"/proc/self/task/{task}/comm").read_text()
+                nice = os.getpriority(os.PRIO_PROCESS, int(task))
+            except (FileNotFoundError, ProcessLookupError):
+                continue  # it ended between the list and the question
+            if not name.startswith("lance"):  # Lance's runtime is the whole process's: whoever was first started it
+                seen.setdefault(stage, set()).add(nice)
         assert os.getpriority(os.PRIO_PROCESS, here) == before
         assert threading.get_native_id() != here
 
