@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from hermes_lance.core.records import KnownFile, Skipped
 from hermes_lance.ingest import contents
 from hermes_lance.ingest.plan import Planned, reason_of, state_of
-from hermes_lance.ingest.reading import Read, Reader
+from hermes_lance.ingest.reading import Read, Reader, Unread
 from hermes_lance.ingest.rows import Origin
 from hermes_lance.ingest.tally import Tally
 from hermes_lance.store.publish import Publication, now
@@ -41,10 +41,10 @@ class Applier:
             return
         file = item.file
         made = self.reader.read(found.data, file.path, Origin(item.id, file.root.key, file.path, self.run))
-        if isinstance(made, Skipped):
+        if isinstance(made, Unread):
             # The stat that goes with the bytes that were read.
             file = replace(file, size=found.size, mtime_ns=found.mtime_ns, inode=found.inode, dev=found.dev)
-            self._not_indexed(replace(item, file=file), made, work, sha256=found.sha256, read=True)
+            self._not_indexed(replace(item, file=file), made.why, work, found.sha256, made.media_type)
             return
         self._indexed(item, made, work, found)
 
@@ -76,12 +76,16 @@ class Applier:
             self.tally.undecoded(item)
 
     def _not_indexed(
-        self, item: Planned, why: Skipped, work: Publication, *, sha256: str | None = None, read: bool = False
+        self, item: Planned, why: Skipped, work: Publication, sha256: str | None = None, media_type: str | None = None
     ) -> None:
-        """A file that is left out or failed. A failure keeps the passages of its last good reading."""
+        """A file that is left out or failed. A failure keeps the passages of its last good reading.
+
+        Hash and media type are those of a file that was read; without, nobody has seen its bytes."""
         before = item.known if item.change != "moved" else None
         kept = before.chunks if before is not None and why.failed else 0
-        media_type = before.media_type if kept and before is not None else None
+        read = media_type is not None
+        if media_type is None and kept and before is not None:
+            media_type = before.media_type
         state = replace(
             self._blank(item),
             state=state_of(why),

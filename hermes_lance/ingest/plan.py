@@ -128,8 +128,7 @@ class Planner:
             return Planned(file, key, "added")
         if known.tombstone_sha is None:
             if known.sha256 is None:
-                # Never read: a decision or a fault of the past that the walk no longer sees.
-                return Planned(file, key, "retry" if known.state in {"failed", "pending"} else "added", known)
+                return self._never_read(file, key, known)
             if self.full:
                 return Planned(file, key, "outdated", known)
         if _same_stat(file, known) and not self._racy(file, known):
@@ -143,6 +142,14 @@ class Planner:
         if result.sha256 == (known.tombstone_sha or known.sha256):
             return self._same_bytes(fresh, key, known, result.sha256)
         return Planned(fresh, key, "changed", known, sha256=result.sha256)
+
+    def _never_read(self, file: SourceFile, key: str, known: KnownFile) -> Planned:
+        """A decision or a fault of the past that the walk no longer sees; one that lasts is no news."""
+        if known.state == "failed" and _same_stat(file, known):
+            result = contents.hashed(file, self.max_bytes)
+            if isinstance(result, Skipped):
+                return self._left_out(file, key, known, result)
+        return Planned(file, key, "retry" if known.state in {"failed", "pending"} else "added", known)
 
     def _same_bytes(self, file: SourceFile, key: str, known: KnownFile, sha256: str | None) -> Planned | None:
         if known.tombstone_sha is not None:

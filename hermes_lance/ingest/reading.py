@@ -21,6 +21,14 @@ class Read:
     rows: list[ChunkRow]
 
 
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """A file that has no rows. Another parser for the media type that was found is a reason to try again."""
+
+    why: Skipped
+    media_type: str
+
+
 class Reader:
     """Parsers and chunkers of one run, made when the first file needs them."""
 
@@ -57,13 +65,13 @@ class Reader:
         """Fingerprint of everything that shapes the rows of a file of this type; redone when it changes."""
         return self._pieces.of(media_type)
 
-    def read(self, data: bytes, path: str, origin: Origin) -> Read | Skipped:
+    def read(self, data: bytes, path: str, origin: Origin) -> Read | Unread:
         """The rows of a file, or why it has none."""
-        refused = media.refused_by_name(path)
-        if refused is not None:
-            return _skipped(refused)
+        kind = media.media_type(path, data)
         try:
-            kind = media.media_type(path, data)
+            refused = media.refused_by_name(path)
+            if refused is not None:
+                raise refused
             parser = self.parser_for(kind)
             if parser is None:
                 raise media.unsupported(path, kind)
@@ -73,14 +81,14 @@ class Reader:
             label = chunker.chunker_label(document) if hasattr(chunker, "chunker_label") else chunker.signature()
             rows = chunk_rows(document, pieces, origin, chunker=label, chunking=self.chunking)
         except media.Unreadable as reason:
-            return _skipped(reason)
+            return Unread(_skipped(reason), kind)
         except HermesLanceError:
             raise
         except Exception as error:
             # A fault of one parser on one file must not end the run; the report carries it in full.
-            return Skipped("parse-error", f"{type(error).__name__}: {error}", failed=True)
+            return Unread(Skipped("parse-error", f"{type(error).__name__}: {error}", failed=True), kind)
         if not rows:
-            return Skipped("empty", "nothing but blanks")
+            return Unread(Skipped("empty", "nothing but blanks"), kind)
         return Read(document, rows)
 
 

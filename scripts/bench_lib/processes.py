@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import os
+import signal
 import statistics
 import subprocess
 import sys
@@ -81,8 +82,17 @@ def product(*arguments: object, options: Sequence[str] = ()) -> list[str]:
     return python("-m", "hermes_lance", *arguments, options=options)
 
 
-def run(command: Sequence[str], *, memory: bool = False, env: Mapping[str, str] | None = None) -> Run:
-    """Runs a command to its end. Raises `BenchError` when it fails; reaps every child of this process meanwhile."""
+def run(
+    command: Sequence[str],
+    *,
+    memory: bool = False,
+    env: Mapping[str, str] | None = None,
+    limit: float | None = None,
+) -> Run:
+    """Runs a command to its end. Raises `BenchError` when it fails; reaps every child of this process meanwhile.
+
+    After `limit` seconds it and what it has started are killed, which is a failure too.
+    """
     _adopt()
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         began = time.monotonic()
@@ -93,8 +103,9 @@ def run(command: Sequence[str], *, memory: bool = False, env: Mapping[str, str] 
             stderr=err,
             env={**environment(), **(env or {})},
             cwd=tempfile.gettempdir(),
+            start_new_session=limit is not None,
         )
-        with _Sampler(process.pid) if memory else contextlib.nullcontext() as sampler:
+        with _Sampler(process.pid) if memory else contextlib.nullcontext() as sampler, _ended_after(process.pid, limit):
             _, status, used = os.wait4(process.pid, 0)
             wall = time.monotonic() - began
             process.returncode = os.waitstatus_to_exitcode(status)
@@ -106,6 +117,26 @@ def run(command: Sequence[str], *, memory: bool = False, env: Mapping[str, str] 
         raise BenchError(f"{' '.join(command)}\nended with status {process.returncode}\n{complained[-2000:]}")
     peaks = (sampler.largest, sampler.tree) if sampler is not None else (None, None)
     return Run(cpu, wall, told, complained, *peaks)
+
+
+@contextlib.contextmanager
+def _ended_after(group: int, seconds: float | None) -> Iterator[None]:
+    """Kills a group of processes when the time is over; none: never."""
+    if seconds is None:
+        yield
+        return
+    timer = threading.Timer(seconds, _kill_group, [group])
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+def _kill_group(group: int) -> None:
+    with contextlib.suppress(ProcessLookupError):  # it ended at this very moment
+        os.killpg(group, signal.SIGKILL)
 
 
 def repeated(count: int, one: Callable[[bool], Run]) -> list[Run]:

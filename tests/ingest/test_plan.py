@@ -300,6 +300,24 @@ def test_a_failed_file_is_tried_again_only_when_there_is_a_reason(store: Store, 
     assert store.plan().items[0].change == "outdated"
 
 
+def test_a_file_that_stays_closed_to_us_is_no_work_until_it_can_be_opened(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(tmp_path, "a.md")
+    store.build()
+    reason = "unreadable: cannot be opened: permission denied"
+    store.change_row("a.md", state="failed", reason=reason, sha256=None, pieces_signature=None)
+
+    def closed(location: str) -> int:
+        raise PermissionError(13, "Permission denied", location)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(contents, "opened", closed)
+        plan = store.plan()
+        assert (plan.items[0].change, plan.empty) == ("unchanged", True)
+    assert store.plan().items[0].change == "retry"
+
+
 def test_a_pending_file_is_taken_up_again(store: Store, tmp_path: Path) -> None:
     put(tmp_path, "a.md")
     store.build()

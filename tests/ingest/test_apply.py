@@ -1,0 +1,32 @@
+"""What is remembered of a file that gave no passages: enough to know when to try again, and not before."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import hermes_lance
+from hermes_lance.library import Library
+
+CONFIG = "knowledgebase:\n  embedders: {active: builtin_hash}\n"
+
+
+def opened(home: Path, more: str = "") -> Library:
+    (home / "config.yaml").write_text(CONFIG + more)
+    return hermes_lance.open(home)
+
+
+def states(library: Library) -> dict[str, tuple[str, int]]:
+    return {row["path"]: (row["state"], row["chunks"]) for row in library.status(files=True)["files_detail"]}
+
+
+def test_a_file_that_failed_is_read_again_when_another_parser_is_set_for_its_kind_and_not_before(tmp_path: Path):
+    (tmp_path / "workspace").mkdir()
+    (tmp_path / "workspace" / "broken.pdf").write_text("%PDF-1 the words of a file that is none")
+    (tmp_path / "workspace" / "fine.md").write_text("# Fine\n\ntext\n")
+    opened(tmp_path).index()
+    again = opened(tmp_path).index()
+    assert (again.published, again.files.failed, again.files.unchanged) == (0, 1, 1)
+    library = opened(tmp_path, "  parsers: {active: {application/pdf: builtin_text}}\n")
+    report = library.index()
+    assert (report.files.added, report.files.unchanged) == (1, 1)
+    assert states(library) == {"broken.pdf": ("indexed", 1), "fine.md": ("indexed", 1)}
