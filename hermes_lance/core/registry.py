@@ -42,7 +42,13 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
     },
 }
 SIGNATURES: Mapping[str, Mapping[str, str]] = {
-    "parsers": {name: f"{name}/1" for name in ("builtin_text", "markdown", "html", "svg", "pdf")},
+    "parsers": {
+        "builtin_text": "builtin_text/2",
+        "markdown": "markdown/2",
+        "html": "html/2",
+        "svg": "svg/2",
+        "pdf": "pdf/1",
+    },
     "chunkers": {name: f"{name}/1:{{target}}:{{overlap}}" for name in ("headings", "symbols", "paragraphs", "fixed")},
 }
 """What the built-in classes answer when they are asked for their signature; a test compares the two."""

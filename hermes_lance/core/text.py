@@ -11,8 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from hermes_lance.core import encodings
+
 _SNIFF_BYTES = 8192
-_DETECT_BYTES = 65_536
 _FRONT_MATTER_CHARS = 65_536
 
 # UTF-32 before UTF-16: the little-endian mark of the longer one begins with that of the shorter.
@@ -38,22 +39,30 @@ class Decoded:
 def decode(data: bytes) -> Decoded | None:
     """The text in `data`, or None when it is binary.
 
-    Order: byte-order mark, strict UTF-8, UTF-16 without a mark, damaged UTF-8, a guess from the bytes. A guess is
-    recorded as such by its name in `encoding`; it never fails, it replaces.
+    Order: byte-order mark, strict UTF-8, UTF-16 and UTF-32 without a mark, damaged UTF-8, what the file says of itself,
+    a guess from the bytes. Which one it was is told by `encoding`. Nothing of this fails, bad bytes are replaced.
     """
     for mark, codec, name in _MARKS:
         if data.startswith(mark):
-            return _replacing(data[len(mark) :], codec, name)
-    has_nul = b"\x00" in data
-    if not has_nul:
-        try:
-            text = data.decode("utf-8")
-        except UnicodeDecodeError as error:
-            return _damaged_or_legacy(data, error)
-        return None if _full_of_controls(data) else Decoded(text, "ascii" if text.isascii() else "utf-8")
-    codec16 = _utf16_without_mark(data)
-    if codec16 is not None:
-        return _replacing(data, codec16, codec16)
+            found = _replacing(data[len(mark) :], codec, name)
+            return None if len(mark) != 3 and encodings.strange(found.text) else found
+    if b"\x00" in data:
+        return _with_nuls(data)
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return _damaged_or_legacy(data, error)
+    if not text.isascii():
+        return None if _full_of_controls(data) else Decoded(text, "utf-8")
+    if b"\x1b" in data and (codec7 := encodings.escaped(data)) is not None:
+        return _replacing(data, codec7, codec7)
+    return None if _full_of_controls(data) else Decoded(text, "ascii")
+
+
+def _with_nuls(data: bytes) -> Decoded | None:
+    codec = encodings.wide(data)
+    if codec is not None:
+        return _replacing(data, codec, codec)
     # A crash can leave a run of NULs in a log. Near the start, or many of them, it is no text at all.
     nuls = data.count(0)
     if b"\x00" in data[:_SNIFF_BYTES] or nuls * 1000 > len(data):
@@ -70,31 +79,13 @@ def _replacing(data: bytes, codec: str, name: str) -> Decoded:
     if "�" not in text:
         return Decoded(text, name)
     # A file may hold a real U+FFFD, which is no loss of ours.
-    real = data.count("�".encode(codec)) if codec.startswith("utf") else 0
+    real = data.count("�".encode(codec)) if codec.startswith(("utf", "gb18030")) else 0
     return Decoded(text, name, max(0, text.count("�") - real))
 
 
 def _full_of_controls(data: bytes) -> bool:
     head = data[:_SNIFF_BYTES]
     return len(head) - len(head.translate(None, _CONTROLS)) > len(head) // 10
-
-
-def _utf16_without_mark(data: bytes) -> str | None:
-    """The byte order of text in UTF-16 whose letters are mostly ASCII: every second byte is NUL."""
-    head = data[:_SNIFF_BYTES]
-    half = len(head) // 2
-    if len(data) % 2 or half < 4:
-        return None
-    even, odd = head[0::2].count(0), head[1::2].count(0)
-    for codec, many, few in (("utf-16-le", odd, even), ("utf-16-be", even, odd)):
-        if many * 10 >= half * 4 and few * 50 <= half:
-            try:
-                text = data.decode(codec)
-            except UnicodeDecodeError:
-                continue
-            if not _full_of_controls(text[:_SNIFF_BYTES].encode("latin-1", "replace")):
-                return codec
-    return None
 
 
 def _damaged_or_legacy(data: bytes, error: UnicodeDecodeError) -> Decoded | None:
@@ -105,35 +96,12 @@ def _damaged_or_legacy(data: bytes, error: UnicodeDecodeError) -> Decoded | None
     cut_at_end = error.reason == "unexpected end of data" and len(data) - error.start < 4
     if whole_sequences > damaged.replaced_chars or (cut_at_end and damaged.replaced_chars == 1):
         return damaged
-    codec = _guessed(data, error.start)
-    if codec is None:
-        return None
-    return _replacing(data, codec, codec)
+    codec = encodings.declared(data) or encodings.guessed(data, error.start)
+    return None if codec is None else _replacing(data, codec, codec)
 
 
 def _ascii_count(data: bytes) -> int:
     return len(data.translate(None, bytes(range(128, 256))))
-
-
-def _guessed(data: bytes, first_bad: int) -> str | None:
-    """The most likely one-byte or East Asian encoding; None when the bytes look like no text."""
-    import chardet
-
-    start = max(0, first_bad - 1024)
-    sample = data[start : start + _DETECT_BYTES]
-    high = len(sample.translate(None, bytes(range(128))))
-    answer: Mapping[str, Any] = chardet.detect(sample, prefer_superset=True)
-    name, confidence = answer.get("encoding"), float(answer.get("confidence") or 0.0)
-    if name is None:
-        return None
-    # A few accented letters between plain ones fit dozens of code pages: the detector then picks any of them.
-    if confidence < 0.2 and high * 4 < len(sample):
-        return "cp1252"
-    try:
-        "".encode(name)
-    except LookupError:
-        return "cp1252"
-    return str(name).lower()
 
 
 @dataclass(frozen=True, slots=True)

@@ -113,20 +113,23 @@ def _pages(starts: Sequence[int], piece: Piece) -> tuple[int | None, int | None]
 
 
 class _Lines:
-    """Line numbers of rising spans, counted once. A line ends at a line feed, as editors and citations count."""
+    """Line numbers of rising spans, counted once. A line ends at a line feed, as editors and citations count; in a file
+    that has none, as old Macs wrote them, at a carriage return.
+    """
 
     def __init__(self, text: str) -> None:
         self._text = text
+        self._end = "\n" if "\n" in text or "\r" not in text else "\r"
         self._known = [(0, 1)]
         """Character offsets and their lines: the start of the text, then first and last character of the last span."""
 
     def span(self, start: int, end: int) -> tuple[int, int]:
-        count = self._text.count
+        count, end_of_line = self._text.count, self._end
         at, line = _nearest(self._known, start)
-        first = line + count("\n", at, start)
+        first = line + count(end_of_line, at, start)
         # The line feed that ends a piece belongs to its last line.
         stop = max(start, end - 1)
-        last = first + count("\n", start, stop)
+        last = first + count(end_of_line, start, stop)
         self._known = [(0, 1), (start, first), (stop, last)]
         return first, last
 

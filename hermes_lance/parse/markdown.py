@@ -39,7 +39,7 @@ class MarkdownParser:
 
     def signature(self) -> str:
         """Name and version."""
-        return "markdown/1"
+        return "markdown/2"
 
     def parse(self, data: bytes, *, path: str, media_type: str) -> Document:
         """The text with sections that tile it; raises `Unreadable` (`binary`, `empty`).

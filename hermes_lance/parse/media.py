@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from hermes_lance.core import encodings
 from hermes_lance.parse import suffixes
 
 
@@ -127,12 +128,11 @@ def _by_first_line(data: bytes) -> str | None:
 
 
 def _looks_like_text(data: bytes) -> bool:
-    # Only a glance: decoding decides. A NUL means UTF-16 or UTF-32 with a mark or a pattern, or no text.
+    # Only a glance: decoding decides. A NUL near the start means UTF-16 or UTF-32, or no text.
     head = data[:8192]
     if b"\x00" not in head or head.startswith((b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")):
         return True
-    even, odd = head[0::2].count(0), head[1::2].count(0)
-    return max(even, odd) * 5 > len(head) and min(even, odd) * 25 <= len(head)
+    return encodings.wide(data) is not None
 
 
 def language_of(media: str) -> str | None:

@@ -29,7 +29,7 @@ class PlainParser:
 
     def signature(self) -> str:
         """Name and version."""
-        return "builtin_text/1"
+        return "builtin_text/2"
 
     def parse(self, data: bytes, *, path: str, media_type: str) -> Document:
         """The text, without sections; raises `Unreadable` (`binary`, `empty`)."""

@@ -19,7 +19,7 @@ class SvgParser:
 
     def signature(self) -> str:
         """Name and version."""
-        return "svg/1"
+        return "svg/2"
 
     def parse(self, data: bytes, *, path: str, media_type: str) -> Document:
         """The words of the drawing; raises `Unreadable` (`binary`, `empty`, `image` where there are no words)."""

@@ -49,7 +49,7 @@ class HtmlParser:
 
     def signature(self) -> str:
         """Name and version."""
-        return "html/1"
+        return "html/2"
 
     def parse(self, data: bytes, *, path: str, media_type: str) -> Document:
         """The visible text with sections from h1 to h6; raises `Unreadable` (`binary`, `empty`)."""

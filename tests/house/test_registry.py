@@ -62,7 +62,7 @@ def test_a_parser_of_another_package_takes_the_place_of_ours(tmp_path, packed):
         " registry.built_in_signature('parsers', 'svg'), registry.plugin_class('parsers', 'html')().signature(),"
         " 'new' in registry.names('chunkers'))"
     )
-    assert printed(code, place) == "None svg/1 mine/7 True"
+    assert printed(code, place) == "None svg/2 mine/7 True"
 
 
 def test_packages_that_add_nothing_to_ours_are_not_asked(tmp_path):

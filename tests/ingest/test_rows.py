@@ -66,3 +66,9 @@ def test_equal_passages_of_a_file_have_different_ids():
     rows = rows_of("ab\nab\n \n", [Piece(0, 3, "text"), Piece(3, 6, "text"), Piece(6, 8, "text")])
     assert [row.ordinal for row in rows] == [0, 1]
     assert rows[0].id != rows[1].id
+
+
+def test_lines_of_a_file_of_carriage_returns_are_counted_by_them():
+    text = "first\rsecond\rthird"
+    (row,) = rows_of(text, [Piece(6, len(text), "text")])
+    assert (row.line_start, row.line_end) == (2, 3)
