@@ -21,11 +21,15 @@ DEFAULT_PARSERS: Mapping[str, str] = {
     "text/html": "html",
     "image/svg+xml": "svg",
     "application/pdf": "pdf",
+    "application/x-ipynb+json": "notebook",
+    "message/rfc822": "mail",
+    "application/mbox": "mail",
     "text/*": "builtin_text",
 }
 DEFAULT_CHUNKERS: Mapping[str, str] = {
     "text/markdown": "headings",
     "text/x-*": "symbols",
+    "application/x-ipynb+json": "cells",
     "*": "paragraphs",
 }
 

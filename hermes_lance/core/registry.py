@@ -28,11 +28,14 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "html": "hermes_lance.parse.web:HtmlParser",
         "svg": "hermes_lance.parse.svg:SvgParser",
         "pdf": "hermes_lance.parse.pdf:PdfParser",
+        "notebook": "hermes_lance.parse.notebook:NotebookParser",
+        "mail": "hermes_lance.parse.mail:MailParser",
     },
     "chunkers": {
         "headings": "hermes_lance.parse.headings:HeadingsChunker",
         "symbols": "hermes_lance.parse.symbols:SymbolsChunker",
         "paragraphs": "hermes_lance.parse.paragraphs:ParagraphsChunker",
+        "cells": "hermes_lance.parse.cells:CellsChunker",
         "fixed": "hermes_lance.parse.window:FixedChunker",
     },
     "embedders": {
@@ -48,8 +51,16 @@ SIGNATURES: Mapping[str, Mapping[str, str]] = {
         "html": "html/2",
         "svg": "svg/2",
         "pdf": "pdf/1",
+        "notebook": "notebook/1",
+        "mail": "mail/1",
     },
-    "chunkers": {name: f"{name}/1:{{target}}:{{overlap}}" for name in ("headings", "symbols", "paragraphs", "fixed")},
+    "chunkers": {
+        "headings": "headings/1:{target}:{overlap}",
+        "symbols": "symbols/1:{target}:{overlap}",
+        "paragraphs": "paragraphs/1:{target}:{overlap}",
+        "cells": "cells/1:{target}:{overlap}",
+        "fixed": "fixed/1:{target}:{overlap}",
+    },
 }
 """What the built-in classes answer when they are asked for their signature; a test compares the two."""
 ALIASES: Mapping[str, Mapping[str, str]] = {"parsers": {"plain": "builtin_text"}}

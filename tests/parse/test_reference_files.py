@@ -19,8 +19,8 @@ from hermes_lance.parse import media
 
 pytestmark = pytest.mark.reference
 
-# Office files, mail and notebooks have no parser yet; those files say so and are not judged here.
-LATER = {"docx", "pptx", "xlsx", "odt", "epub", "eml", "ipynb", "msg", "rtf"}
+# Office files have no parser yet; those files say so and are not judged here.
+LATER = {"docx", "pptx", "xlsx", "odt", "epub", "msg", "rtf"}
 # The reading order of these two pages differs from the judge's; every word is there.
 ANOTHER_ORDER = {"pdfplumber/pdffill-demo.pdf", "pdfplumber/senate-expenditures.pdf"}
 SIZE_LIMIT = 10 << 20
