@@ -77,6 +77,30 @@ def clean(text: str) -> str:
     return text if unicodedata.is_normalized("NFC", text) else unicodedata.normalize("NFC", text)
 
 
+class _Folding(dict[int, str]):
+    """What Tantivy's `ascii_fold` makes of a character, by its number; asked once for each."""
+
+    def __missing__(self, code: int) -> str:
+        character = chr(code)
+        self[code] = folded = next(iter(_folder().analyze(character)), character)
+        return folded
+
+
+_FOLDING = _Folding()
+_BEYOND_ASCII = re.compile(r"[^\x00-\x7f]+")
+
+
+def folded(text: str) -> str:
+    """Lower case, letters with accents and the like as ASCII where there is such a form: what words are made from.
+
+    Done here for a whole text: as filters of the tokenizer, word by word, it is a twentieth of the work of indexing.
+    """
+    if not text.isascii():
+        # Folding before lower-casing: the lower case of a dotted capital I is two characters, which nothing folds.
+        text = _BEYOND_ASCII.sub(lambda found: found[0].translate(_FOLDING), text)
+    return text.lower()
+
+
 def pairs(run: str) -> list[str]:
     """Overlapping pairs of characters of a run without spaces, then its last character alone.
 
@@ -162,7 +186,7 @@ class Analyser:
     def digest(self) -> str:
         """Changes when the same text would give other tokens."""
         return digest({
-            "analyser": 1,
+            "analyser": 2,
             "token": self.longest_token_bytes,
             "gram": self.gram_size,
             "mark": self.snake_mark,
@@ -170,7 +194,7 @@ class Analyser:
         })  # fmt: skip
 
     def tokenizers(self) -> Mapping[str, Any]:
-        """Name to `tantivy.TextAnalyzer`; to be registered after every opening of an index."""
+        """Name to `tantivy.TextAnalyzer`; to be registered after every opening of an index. They take `folded` text."""
         return {"words": self._word_tokenizer(stem=True), "tokens": _token_tokenizer()}
 
     def texts(self, texts: Sequence[str]) -> list[AnalysedText]:
@@ -188,7 +212,7 @@ class Analyser:
 
     def words(self, text: str) -> list[tuple[str, str]]:
         """Surface form (folded, lower case) and stem of each word of `text`, in order."""
-        text = clean(text)
+        text = folded(clean(text))
         surface = self._word_tokenizer(stem=False).analyze(text)
         return list(zip(surface, self._word_tokenizer(stem=True).analyze(text), strict=True))
 
@@ -222,13 +246,14 @@ class Analyser:
         )
 
     def _text(self, text: str, added: list[str]) -> AnalysedText:
+        words = folded(f"{text}\n{' '.join(added)}" if added else text)
         if text.isascii():
-            return AnalysedText(f"{text}\n{' '.join(added)}" if added else text, "", "")
+            return AnalysedText(words, "", "")
         runs = runs_without_spaces().findall(text)
-        if runs:
-            added += _beside_runs(text)
+        if runs and (beside := _beside_runs(text)):
+            words = f"{words}\n{folded(' '.join(beside))}"
         tokens = " ".join(token for run in runs for token in pairs(run))
-        return AnalysedText(f"{text}\n{' '.join(added)}" if added else text, tokens, " ".join(self._grams(text)))
+        return AnalysedText(words, tokens, " ".join(self._grams(text)))
 
     def _snake_token(self, name: str) -> str:
         return self.snake_mark + identifiers.compact(name)
@@ -242,10 +267,10 @@ class Analyser:
         return _word_tokenizer(self.longest_token_bytes, self.language if stem else None)
 
     def _stems(self, text: str) -> list[str]:
-        return self._word_tokenizer(stem=True).analyze(text) if text else []
+        return self._word_tokenizer(stem=True).analyze(folded(text)) if text else []
 
     def _phrase(self, text: str) -> tuple[tuple[int, str], ...]:
-        tokens = self._word_tokenizer(stem=True).pre_tokenize(text).tokens
+        tokens = self._word_tokenizer(stem=True).pre_tokenize(folded(text)).tokens
         return tuple((token.position, token.text) for token in tokens)
 
     def _kept(self, text: str) -> tuple[list[str], bool]:
@@ -270,9 +295,14 @@ def _word_tokenizer(longest: int, language: str | None) -> Any:
     import tantivy
 
     builder = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple()).filter(tantivy.Filter.remove_long(longest))
-    # Folding before lower-casing: the lower case of a dotted capital I is two characters, which no filter folds.
-    builder = builder.filter(tantivy.Filter.ascii_fold()).filter(tantivy.Filter.lowercase())
     return (builder.filter(tantivy.Filter.stemmer(language)) if language else builder).build()
+
+
+@cache
+def _folder() -> Any:
+    import tantivy
+
+    return tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.raw()).filter(tantivy.Filter.ascii_fold()).build()
 
 
 @cache

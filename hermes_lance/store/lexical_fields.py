@@ -18,7 +18,7 @@ from typing import Any
 from hermes_lance.core import schema
 from hermes_lance.core.errors import DatasetBusy, DatasetDamaged, HermesLanceError
 from hermes_lance.core.signature import digest
-from hermes_lance.core.words import Analyser
+from hermes_lance.core.words import Analyser, encodable
 from hermes_lance.store.durable import translated
 
 SERIAL, KEY, FOLDER, NAME, PAIRS, GRAMS = "serial", "key", "folder", "name", "pairs", "grams"
@@ -90,7 +90,7 @@ def lexical_digest(table: str, analyser: Analyser | None = None) -> str:
     """Fingerprint of everything that shapes the stored index of `table`; weights only shape queries."""
     fields = layout(table)
     return digest({
-        "lexical": 2,
+        "lexical": 3,
         "analyser": (analyser or Analyser()).digest(),
         "table": table,
         "analysed": list(fields.analysed),
@@ -109,8 +109,9 @@ def tantivy_schema(fields: Layout) -> Any:
     builder.add_unsigned_field(KEY, indexed=False, fast=True)
     for name in fields.raw:
         builder.add_text_field(name, tokenizer_name="raw", index_option="basic")
-    for name in (FOLDER, NAME):
-        builder.add_text_field(name, tokenizer_name="raw", index_option="basic")
+    builder.add_text_field(NAME, tokenizer_name="raw", index_option="basic")
+    # All folders of a row in one value, by `folder_term`: ten values a row would cost as much as its words.
+    builder.add_text_field(FOLDER, tokenizer_name="tokens", index_option="basic")
     for name in fields.analysed:
         # Phrases are looked for in the body alone.
         option = "position" if name == fields.body else "freq"
@@ -126,8 +127,13 @@ def key_number(key: str) -> int:
 
 
 def folder_key(root_key: str, path: str) -> str:
-    """What the field `folder` holds for a folder or file of a root; the root itself is the empty path."""
+    """Names a folder or file of a root; the root itself is the empty path."""
     return f"{root_key}\0{path.strip('/')}"
+
+
+def folder_term(key: str) -> str:
+    """What the field `folder` holds for a `folder_key`: the first 64 bits of its SHA-256, in hexadecimal."""
+    return hashlib.sha256(encodable(key).encode("utf-8")).hexdigest()[:16]
 
 
 def folder_keys(root_key: str, path: str) -> Iterator[str]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hermes_lance.core.words import AnalysedQuery, encodable
-from hermes_lance.store.lexical_fields import FIRST, FOLDER, GRAMS, NAME, PAIRS, Layout
+from hermes_lance.store.lexical_fields import FIRST, FOLDER, GRAMS, NAME, PAIRS, Layout, folder_term
 
 MOST_TERMS = 64
 """Words of a question that are looked up; of more, the rarest."""
@@ -143,7 +143,9 @@ def _whole(build: _Builder, layout: Layout, query: AnalysedQuery) -> list[Any]:
 def _filtered(build: _Builder, query: Any, filters: LexicalFilters | None, extra: Sequence[Any] = ()) -> Any | None:
     needed = [query]
     if filters is not None and filters.folder is not None:
-        needed.append(build.query.const_score_query(build.term(FOLDER, encodable(filters.folder), option="basic"), 0.0))
+        needed.append(
+            build.query.const_score_query(build.term(FOLDER, folder_term(filters.folder), option="basic"), 0.0)
+        )
     if filters is not None and filters.source_ids is not None:
         if not filters.source_ids:
             return None

@@ -21,6 +21,7 @@ from hermes_lance.store.lexical_fields import (
     SERIAL,
     engine_errors,
     folder_keys,
+    folder_term,
     key_number,
     layout,
     opened,
@@ -171,6 +172,9 @@ def _filters(fields: tuple[str, ...], values: tuple[Any, ...]) -> tuple[tuple[st
     return tuple((field, encodable(str(value))) for field, value in pairs if value is not None)
 
 
+_folder_term = lru_cache(maxsize=4_096)(folder_term)
+
+
 @lru_cache(maxsize=1_024)
 def _filters_and_places(
     fields: tuple[str, ...], values: tuple[Any, ...], root: str, path: str, first: bool
@@ -184,7 +188,7 @@ def _filters_and_places(
     names = (name, stem) if stem != name else (name,)
     return (
         *_filters(fields, values),
-        *((FOLDER, key) for key in folder_keys(encodable(root), encodable(path))),
+        (FOLDER, " ".join(map(_folder_term, folder_keys(root, path)))),
         *((NAME, one) for one in names),
         *((NAME, FIRST + one) for one in names if first),
     )

@@ -18,6 +18,7 @@ from typing import Any
 import hermes_lance
 from bench_lib.corpus import Edit, edits
 from bench_lib.processes import HEAVY, BenchError, tree_cpu
+from hermes_lance.core.memory import collector_seldom
 
 
 class TextSearchable:
@@ -48,10 +49,14 @@ def loaded() -> list[str]:
 
 
 def text(home: str) -> dict[str, Any]:
-    """CPU, wall seconds and imports when the text is published (none: only with the tables), and passages."""
+    """CPU, wall seconds and imports when the text is published (none: only with the tables), and passages.
+
+    In a process that does nothing else, with the collector of cycles set as `hermes-lance build` sets it.
+    """
     moment = TextSearchable()
     library = hermes_lance.open(home)
-    report = library.index(embed=False, progress=moment.progress)
+    with collector_seldom():
+        report = library.index(embed=False, progress=moment.progress)
     library.close()
     imported = loaded() if moment.cpu is None else moment.imported
     return {"cpu": moment.cpu, "wall": moment.wall, "chunks": report.chunks.total, "imported": imported}
