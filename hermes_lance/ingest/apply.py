@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from hermes_lance.core.records import KnownFile, Skipped
 from hermes_lance.ingest import contents
@@ -10,6 +10,7 @@ from hermes_lance.ingest.plan import Planned, reason_of, state_of
 from hermes_lance.ingest.reading import Read, Reader, Unread
 from hermes_lance.ingest.rows import Origin
 from hermes_lance.ingest.tally import Tally
+from hermes_lance.store.forgotten import Forgotten
 from hermes_lance.store.publish import Publication, now
 
 
@@ -21,6 +22,7 @@ class Applier:
     tally: Tally
     run: str
     limit: int
+    forgotten: Forgotten = field(default_factory=Forgotten)
 
     def apply(self, item: Planned, work: Publication) -> None:
         """Does to the publication what the plan says of one file."""
@@ -33,11 +35,17 @@ class Applier:
             work.drop_file(item.known.id)
         if item.change == "left_out":
             assert item.skipped is not None
-            self._not_indexed(item, item.skipped, work)
+            self._not_indexed(item, item.skipped, work, sha256=item.sha256)
+            return
+        if forgotten := self.forgotten.of_file(item.id):
+            self._not_indexed(item, forgotten, work)
             return
         found = contents.read(item.file, self.limit)
         if isinstance(found, Skipped):
             self._not_indexed(item, found, work)
+            return
+        if forgotten := self.forgotten.of_contents(found.sha256):
+            self._not_indexed(item, forgotten, work, sha256=found.sha256)
             return
         file = item.file
         made = self.reader.read(found.data, file.path, Origin(item.id, file.root.key, file.path, self.run))

@@ -16,13 +16,13 @@ from hermes_lance.core.config import Config
 from hermes_lance.core.errors import Cancelled, DiskFull
 from hermes_lance.core.names import printable
 from hermes_lance.core.records import IndexReport, Root
-from hermes_lance.ingest import vectors
+from hermes_lance.ingest import forget, vectors
 from hermes_lance.ingest.apply import Applier
 from hermes_lance.ingest.plan import TO_READ, Plan
 from hermes_lance.ingest.reading import Reader
 from hermes_lance.ingest.survey import Survey, space_differs, survey, unfinished
 from hermes_lance.ingest.tally import Tally
-from hermes_lance.store import compact, recover
+from hermes_lance.store import compact, forgotten, recover
 from hermes_lance.store import manifest as manifests
 from hermes_lance.store.catch_up import catch_up, write_tables
 from hermes_lance.store.changes import Changes
@@ -121,7 +121,8 @@ class Build:
         return self._reader
 
     def _unfinished(self, base: Manifest) -> bool:
-        return unfinished(self.dataset, base, self.embedder if self.embed else None)
+        pending = forgotten.read(self.dataset).pending
+        return pending or unfinished(self.dataset, base, self.embedder if self.embed else None)
 
     def _space_differs(self, base: Manifest) -> bool:
         return space_differs(base, self.embedder())
@@ -136,6 +137,7 @@ class Build:
         base, done = recover.recover(self.dataset, self._tables)
         if done in {"rolled back", "rolled forward"}:
             self.tally.warn(f"an interrupted run was {done}")
+        base = forget.finish(self.dataset, self._tables, base)
         if _id(base) != _id(planned_on):
             # Another process has published meanwhile, or the interrupted run was tidied.
             self.report.warnings = [one for one in self.report.warnings if "left out" not in one]
@@ -179,7 +181,7 @@ class Build:
 
     def _write_text(self, base: Manifest | None, plan: Plan) -> Manifest | None:
         limit = int(self.config.indexing.max_file_mb * 2**20)
-        applier = Applier(self._read(), self.tally, self._run, limit)
+        applier = Applier(self._read(), self.tally, self._run, limit, forgotten.read(self.dataset))
         work: Publication | None = None
         began = time.monotonic()
         changes = [item for item in plan.items if item.change != "unchanged"]

@@ -20,10 +20,13 @@ from hermes_lance.ingest import contents
 from hermes_lance.ingest.earlier import RACY_NS, Earlier
 from hermes_lance.ingest.walk import RootReport, Walk
 from hermes_lance.store.files import FilesState, nanoseconds
+from hermes_lance.store.forgotten import Forgotten, is_forgotten
 
 Change = Literal["unchanged", "touched", "moved", "added", "changed", "outdated", "retry", "left_out"]
 TO_READ: frozenset[Change] = frozenset({"added", "changed", "outdated", "retry"})
 """Changes after which the file is read and parsed."""
+DROPPED = Skipped("dropped", "dropped on purpose; it returns when its contents change")
+"""Why a file is left out whose row has a `tombstone_sha`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +83,7 @@ class Planner:
         max_bytes: int,
         only: Mapping[str, Sequence[str]] | None = None,
         full: bool = False,
+        forgotten: Forgotten | None = None,
         now_ns: int | None = None,
     ) -> None:
         """`only` as for the walk; `full` reads every file again; `max_bytes` ends hashing; `now_ns` is for tests."""
@@ -87,6 +91,7 @@ class Planner:
         self.max_bytes = max_bytes
         self.only = only
         self.full = full
+        self.forgotten = forgotten or Forgotten()
         self.now_ns = time.time_ns() if now_ns is None else now_ns
         self.known = Earlier(state, signature_of, now_ns=self.now_ns, only=only, full=full)
 
@@ -101,6 +106,7 @@ class Planner:
             seen.add(key)
             self.known.meet(file)
             known = self.known.get(key)
+            skipped = skipped or self.forgotten.of_file(key)
             item = self._left_out(file, key, known, skipped) if skipped else self._compared(file, key, known)
             if item is None:
                 plan.unchanged += 1
@@ -126,10 +132,12 @@ class Planner:
         """What became of a file that is to be indexed; none when it is indexed and unchanged."""
         if known is None:
             return Planned(file, key, "added")
+        if is_forgotten(known.reason) and self.forgotten.of_contents(known.sha256) is None:
+            return Planned(file, key, "retry", known)  # lifted since
         if known.tombstone_sha is None:
             if known.sha256 is None:
                 return self._never_read(file, key, known)
-            if self.full:
+            if self.full and not is_forgotten(known.reason):
                 return Planned(file, key, "outdated", known)
         if _same_stat(file, known) and not self._racy(file, known):
             return self._same_bytes(file, key, known, known.sha256)
@@ -152,9 +160,10 @@ class Planner:
         return Planned(file, key, "retry" if known.state in {"failed", "pending"} else "added", known)
 
     def _same_bytes(self, file: SourceFile, key: str, known: KnownFile, sha256: str | None) -> Planned | None:
+        if forgotten := self.forgotten.of_contents(sha256):
+            return replace(self._left_out(file, key, known, forgotten), sha256=sha256)
         if known.tombstone_sha is not None:
-            skipped = Skipped("dropped", "dropped on purpose; it returns when its contents change")
-            return self._left_out(file, key, known, skipped)
+            return replace(self._left_out(file, key, known, DROPPED), sha256=sha256)
         if known.state == "pending":
             return Planned(file, key, "retry", known, sha256=sha256)
         if known.pieces_signature != self.signature_of(known.media_type):

@@ -17,6 +17,7 @@ from hermes_lance.ingest.plan import Plan, Planner
 from hermes_lance.ingest.tally import Tally
 from hermes_lance.ingest.walk import Walk, settings_from
 from hermes_lance.parse.suffixes import BINARY_SUFFIXES
+from hermes_lance.store import forgotten
 from hermes_lance.store import manifest as manifests
 from hermes_lance.store.files import FilesState
 from hermes_lance.store.manifest import Manifest
@@ -35,6 +36,8 @@ class Survey:
     """About files in sub-folders of shallow roots."""
     started: float = 0.0
     """Moment of the monotonic clock."""
+    forgetting: bool = False
+    """A forgotten file is still to be dropped or purged."""
 
 
 def survey(
@@ -52,19 +55,21 @@ def survey(
     settings = settings_from(config, frozenset(f".{suffix}" for suffix in BINARY_SUFFIXES))
     state = FilesState(dataset / manifests.SIDE, base.files if base else None)
     walk = Walk(roots, settings, only)
-    plan = Planner(state, signature_of, max_bytes=settings.max_bytes, only=only, full=full).plan(walk)
+    listed = forgotten.read(dataset)
+    planner = Planner(state, signature_of, max_bytes=settings.max_bytes, only=only, full=full, forgotten=listed)
+    plan = planner.plan(walk)
     warnings = [
         f"{report.root.label}: {report.left_out} files in sub-folders were left out; "
         "add the folder with --recursive to index them"
         for report in walk.reports.values()
         if report.left_out
     ]
-    return Survey(base, plan, warnings, started)
+    return Survey(base, plan, warnings, started, listed.pending)
 
 
 def unchanged(found: Survey, dataset: Path, embedder: Callable[[], Embedder] | None) -> IndexReport | None:
     """The report of a run that has nothing to do; none when there is something."""
-    if found.base is None or not found.plan.empty or unfinished(dataset, found.base, embedder):
+    if found.base is None or not found.plan.empty or found.forgetting or unfinished(dataset, found.base, embedder):
         return None
     tally = Tally(IndexReport())
     for warning in found.warnings:

@@ -137,15 +137,15 @@ def tidy(dataset: Path, tables: Tables, base: Manifest, *, force: bool = False) 
                 "rows": tables.rows(name),
                 "compacted": tables.head(name),
             }
-    _merge_side_files(dataset / manifests.SIDE, base, manifest, whole=whole)
+    merge_side_files(dataset / manifests.SIDE, base, manifest, whole=whole)
     publish_manifest(dataset, manifest)
     if lance:
-        manifest = _without_old_versions(dataset, tables, manifest, lance)
+        manifest = without_old_versions(dataset, tables, manifest, lance)
     retain(dataset)
     return manifest
 
 
-def _without_old_versions(dataset: Path, tables: Tables, base: Manifest, names: list[str]) -> Manifest:
+def without_old_versions(dataset: Path, tables: Tables, base: Manifest, names: list[str]) -> Manifest:
     """Removes the old versions of tables; the given generation, or one that follows it where that made new versions.
 
     Old versions would double the disk until the next compaction. Queries read none of them, and what reads a table
@@ -165,7 +165,7 @@ def _without_old_versions(dataset: Path, tables: Tables, base: Manifest, names: 
     return manifest
 
 
-def _merge_side_files(side: Path, base: Manifest, manifest: Manifest, *, whole: bool) -> None:
+def merge_side_files(side: Path, base: Manifest, manifest: Manifest, *, whole: bool) -> None:
     """Writes merged segments into the manifest: all of them without their dead rows, or the newest ones as they are.
 
     Nothing stays behind when that fails.

@@ -26,9 +26,14 @@ NAMES = (
     "intent-removed",
     "cleaned",
     "retention",
+    "listed",
+    "purged-noted",
+    "pinned",
+    "settled",
 )
 """In the order in which a run reaches them; each is the moment after the step of that name. Only recovery restores
-tables, only upkeep cleans them; upkeep shares the names of the tables that it compacts."""
+tables, only upkeep cleans them; upkeep shares the names of the tables that it compacts. The last four are those of
+forgetting: the list is written, the generations to go are noted, kept copies are gone, the list says it is done."""
 
 
 class FailpointReached(RuntimeError):

@@ -19,6 +19,8 @@ from hermes_lance.store.durable import make_private, write_atomic
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from hermes_lance.store.forgotten import PurgedGeneration
+
 FORMAT = 1
 """What this release writes."""
 READS_UP_TO = 1
@@ -191,18 +193,26 @@ def named(dataset: Path, text: str) -> str:
     if text.isascii() and text.isdigit():
         return text.zfill(8)
     published = known_manifests(dataset)[::-1]
-    tagged = [one.id for one in published if text in one.tags]
+    purged = sorted(_purged(dataset), key=lambda one: one.id, reverse=True)
+    every: list[Manifest | PurgedGeneration] = [*published, *purged]
+    tagged = [one.id for one in every if text in one.tags]
     if tagged:
         return tagged[0]
     try:
         moment = _utc(text)
     except ValueError:
         raise GenerationMissing(f"{text}: neither the number nor a tag of a generation, nor a time") from None
-    found = next((one.id for one in published if _utc(one.published_at) <= moment), None)
+    found = next((one.id for one in every if _utc(one.published_at) <= moment), None)
     if found is None:
         oldest = f"the oldest is of {published[-1].published_at}" if published else "there is none"
         raise GenerationMissing(f"{text}: no generation of that time is on disk; {oldest}")
     return found
+
+
+def _purged(dataset: Path) -> list[PurgedGeneration]:
+    from hermes_lance.store import forgotten
+
+    return list(forgotten.read(dataset).purged.values())
 
 
 def _utc(text: str) -> datetime:

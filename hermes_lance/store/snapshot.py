@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from hermes_lance.core.errors import DatasetDamaged, GenerationMissing
+from hermes_lance.core.errors import DatasetDamaged, GenerationMissing, Purged
 from hermes_lance.core.memory import resident
+from hermes_lance.store import forgotten
 from hermes_lance.store import manifest as manifests
 from hermes_lance.store.files import FilesState
 from hermes_lance.store.lexical import LexicalReader
@@ -97,7 +98,13 @@ def open_snapshot(dataset: Path, generation: str | None = None) -> Snapshot:
         if place is dataset and generation > manifests.current_id(dataset):
             # An interrupted run may have written it; nobody has published it.
             raise GenerationMissing(f"{dataset}: there is no generation {generation}")
-        return Snapshot(place, manifests.read_manifest(place, generation))
+        try:
+            return Snapshot(place, manifests.read_manifest(place, generation))
+        except GenerationMissing:
+            gone = forgotten.read(dataset).purged.get(generation)
+            if gone is None:
+                raise
+            raise Purged(f"generation {generation} of {gone.published_at}: a purge has removed it") from None
     problem: DatasetDamaged | None = None
     for _ in range(_TRIES):
         found = manifests.current_id(dataset)

@@ -6,7 +6,7 @@ lancedb is imported when the first table is opened, never before: it costs a sec
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -188,6 +188,25 @@ class Tables:
                 # Until nothing is left to merge, so that `clean`, which is the same call, makes no version of its own.
                 if self.head(name) == before:
                     return
+
+    def rewrite(self, name: str, kept: tuple[str, Set[str]] | None = None) -> None:
+        """Writes all rows anew in one commit, in files of their own: unlike a compaction this leaves no deleted row in
+        any of them. `kept` names a column and the values whose rows stay."""
+        wanted = self.table(name).schema
+
+        def batches() -> Iterator[Any]:
+            import pyarrow as pa
+            import pyarrow.compute as pc
+
+            for batch in self.read(name, wanted.names):
+                if kept is not None:
+                    batch = batch.filter(pc.is_in(batch.column(kept[0]), pa.array(sorted(kept[1]), pa.string())))
+                yield pa.RecordBatch.from_arrays([batch.column(one) for one in wanted.names], schema=wanted)
+
+        import pyarrow as pa
+
+        with disk_errors(str(self.folder)):
+            self.table(name).add(pa.RecordBatchReader.from_batches(wanted, batches()), mode="overwrite")
 
     def _index(self, name: str) -> None:
         """Gives a large table the scalar indices that its schema asks for; a small one is scanned faster."""
