@@ -53,6 +53,7 @@ def seen(home):
     return {hit.path for hit in home.library().search("zanzibar quuxville", mode="lexical")}
 
 
+@pytest.mark.slow
 def test_a_purge_stopped_after_any_step_is_finished_by_the_next_build(home, monkeypatch):
     arrange(home)
     tables = Tables(home.dataset)

@@ -30,6 +30,8 @@ COMMANDS = {
     "status": (f"{_CLI}.status:status", "What is indexed, and how current it is."),
     "why": (f"{_CLI}.care:why", "Why a file is found, or is not."),
     "doctor": (f"{_CLI}.care:doctor", "What is wrong, and the remedy."),
+    "forget": (f"{_CLI}.removal:forget", "Drop a document for good; --purge leaves no trace of it."),
+    "delete": (f"{_CLI}.removal:delete", "Drop a document from the index until its file changes."),
     "generations": (f"{_CLI}.care:generations", "Published states: list, gc."),
     "export": (f"{_CLI}.export:export", "A whole table as parquet, arrow, csv or jsonl."),
     "evaluate": (f"{_CLI}.evaluate:evaluate", "How good the answers are: beir, known-items."),

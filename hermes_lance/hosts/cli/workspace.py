@@ -24,6 +24,7 @@ _CLI = "hermes_lance.hosts.cli"
     lazy={
         "status": (f"{_CLI}.status:status", "What is indexed, and how current it is."),
         "index": (f"{_CLI}.build:build", "Index new and changed files (the same as `build`)."),
+        "delete": (f"{_CLI}.removal:delete", "Drop a document from the index until its file changes."),
         "retrieve": (f"{_CLI}.search:search", "Find passages (the same as `search`)."),
     },
 )
