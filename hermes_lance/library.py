@@ -23,6 +23,7 @@ from hermes_lance.core.errors import (
 )
 from hermes_lance.core.names import on_disk
 from hermes_lance.core.records import WORKSPACE, Query
+from hermes_lance.documents import Documents
 from hermes_lance.store import manifest as manifests
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 DEFAULT_EMBEDDER = "minilm"
 
 
-class Library:
+class Library(Documents):
     """A dataset with its configuration. Made by `hermes_lance.open`; may be used from several threads."""
 
     def __init__(self, config: Config, dataset: Path, *, caller_owned: bool = False) -> None:

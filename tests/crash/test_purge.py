@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from hermes_lance import removal
 from hermes_lance.store import compact, failpoints, forgotten
 from hermes_lance.store.failpoints import FailpointReached
 from hermes_lance.store.lock import writing
@@ -46,7 +45,7 @@ def arrange(home):
 
 
 def purge(home):
-    removal.forget(home.library(), ["private.md"], purge=True, wait_seconds=0)
+    home.library().forget(["private.md"], purge=True, wait_seconds=0)
 
 
 def seen(home):
@@ -90,8 +89,7 @@ def test_a_purge_stopped_after_any_step_is_finished_by_the_next_build(home, monk
 
 PURGE = """
 import sys, hermes_lance
-from hermes_lance import removal
-removal.forget(hermes_lance.open(sys.argv[1]), ["private.md"], purge=True, wait_seconds=0.0)
+hermes_lance.open(sys.argv[1]).forget(["private.md"], purge=True, wait_seconds=0.0)
 """
 
 

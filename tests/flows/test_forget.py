@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 import hermes_lance
-from hermes_lance import removal
 from hermes_lance.core.errors import FileMissing, GenerationMissing, OutsideRoots, Purged, UsageError
 from hermes_lance.library import Library
 from hermes_lance.store import compact, forgotten
@@ -52,7 +51,7 @@ def hits(library: Library, query: str) -> list[str]:
 def test_a_forgotten_file_stays_away_through_builds_until_that_is_lifted(library, tmp_path):
     library.index()
     assert hits(library, "quuxville") == ["private.md"]
-    done = removal.forget(library, ["private.md"])
+    done = library.forget(["private.md"])
     assert (done.paths, done.copies, done.chunks > 0) == (["private.md"], [], True)
     for full in (False, True):
         library.index(full=full)
@@ -62,7 +61,7 @@ def test_a_forgotten_file_stays_away_through_builds_until_that_is_lifted(library
     write(tmp_path, "private.md", SECRET + "\nA new line about quuxville.\n")
     library.index(only_paths=["private.md"])
     assert hits(library, "quuxville") == []
-    assert removal.lift(library, ["private.md"]) == ["private.md"]
+    assert library.lift(["private.md"]) == ["private.md"]
     report = library.index()
     assert report.files.added == 1 and hits(library, "quuxville") == ["private.md"]
     assert (tmp_path / "workspace" / "private.md").exists()
@@ -70,7 +69,7 @@ def test_a_forgotten_file_stays_away_through_builds_until_that_is_lifted(library
 
 def test_a_build_after_forgetting_has_nothing_to_do(library):
     library.index()
-    removal.forget(library, ["private.md"])
+    library.forget(["private.md"])
     first = library.index()
     again = library.index()
     assert (again.generation, again.published, again.files.skipped) == (first.generation, 0, 1)
@@ -79,7 +78,7 @@ def test_a_build_after_forgetting_has_nothing_to_do(library):
 def test_equal_contents_under_another_path_stay_away_too(library, tmp_path):
     write(tmp_path, "notes/copy.md", SECRET)
     library.index()
-    done = removal.forget(library, ["private.md"])
+    done = library.forget(["private.md"])
     assert done.copies == ["notes/copy.md"]
     write(tmp_path, "notes/later.md", SECRET)
     (tmp_path / "workspace" / "notes" / "copy.md").rename(tmp_path / "workspace" / "moved.md")
@@ -90,27 +89,27 @@ def test_equal_contents_under_another_path_stay_away_too(library, tmp_path):
     write(tmp_path, "moved.md", "Something else about quuxville.\n")
     library.index()
     assert hits(library, "quuxville") == ["moved.md"]
-    removal.lift(library, ["private.md"])
+    library.lift(["private.md"])
     library.index()
     assert set(hits(library, "quuxville")) == {"private.md", "notes/later.md", "moved.md"}
 
 
 def test_a_file_is_forgotten_before_it_was_ever_indexed_and_after_it_is_gone(library, tmp_path):
-    removal.forget(library, [tmp_path / "workspace" / "private.md"])
+    library.forget([tmp_path / "workspace" / "private.md"])
     library.index()
     assert hits(library, "quuxville") == []
     (tmp_path / "workspace" / "notes" / "3.md").unlink()
     library.index()
-    removal.forget(library, ["notes/3.md"])
+    library.forget(["notes/3.md"])
     write(tmp_path, "notes/3.md", "# Note 3\n\nBack again with a wombat.\n")
     library.index()
     assert hits(library, "wombat") == []
-    assert [one.shown for one in removal.forgotten_files(library)] == ["notes/3.md", "private.md"]
+    assert [one.shown for one in library.forgotten()] == ["notes/3.md", "private.md"]
 
 
 def test_the_list_outlives_a_repair_and_the_loss_of_the_tables(library):
     library.index()
-    removal.forget(library, ["private.md"])
+    library.forget(["private.md"])
     shutil.rmtree(library.dataset / "side")
     library.doctor(fix=True)
     library.index(full=True)
@@ -124,21 +123,21 @@ def test_the_list_outlives_a_repair_and_the_loss_of_the_tables(library):
 def test_what_cannot_be_forgotten_is_said(library, tmp_path):
     library.index()
     with pytest.raises(FileMissing, match=r"absent\.md: no such file"):
-        removal.forget(library, ["absent.md"])
+        library.forget(["absent.md"])
     with pytest.raises(UsageError, match="notes: not a document"):
-        removal.forget(library, ["notes"])
+        library.forget(["notes"])
     with pytest.raises(UsageError, match="a root, not a document"):
-        removal.forget(library, [tmp_path / "workspace"])
+        library.forget([tmp_path / "workspace"])
     with pytest.raises(OutsideRoots):
-        removal.forget(library, ["/etc/hostname"])
+        library.forget(["/etc/hostname"])
     with pytest.raises(UsageError, match="was not forgotten"):
-        removal.lift(library, ["private.md"])
+        library.lift(["private.md"])
     assert not (library.dataset / forgotten.FILE).exists()
 
 
 def test_a_list_that_cannot_be_read_stops_the_build_instead_of_bringing_files_back(library):
     library.index()
-    removal.forget(library, ["private.md"])
+    library.forget(["private.md"])
     (library.dataset / forgotten.FILE).write_text("{", encoding="utf-8")
     with pytest.raises(hermes_lance.HermesLanceError, match="list of forgotten files cannot be read"):
         library.index()
@@ -146,7 +145,7 @@ def test_a_list_that_cannot_be_read_stops_the_build_instead_of_bringing_files_ba
 
 def test_a_deleted_document_returns_when_its_bytes_change(library, tmp_path):
     library.index()
-    done = removal.drop(library, ["private.md"])
+    done = library.drop(["private.md"])
     assert done.paths == ["private.md"] and done.chunks > 0
     path = tmp_path / "workspace" / "private.md"
     path.touch()
@@ -159,7 +158,7 @@ def test_a_deleted_document_returns_when_its_bytes_change(library, tmp_path):
     library.index()
     assert hits(library, "quuxville") == ["private.md"]
     with pytest.raises(UsageError, match=r"absent\.md: not in the index"):
-        removal.drop(library, ["absent.md"])
+        library.drop(["absent.md"])
 
 
 # -- purge ----------------------------------------------------------------------------------------------------------
@@ -177,7 +176,7 @@ def test_after_a_purge_the_text_is_nowhere(library, tmp_path):
     library.index()
     before = contents_of(library.dataset)
     assert places_of(tmp_path, PHRASE), "the search below must be able to find it"
-    done = removal.forget(library, ["private.md"], purge=True)
+    done = library.forget(["private.md"], purge=True)
     assert done.proof is not None and done.proof.found == []
     assert done.proof.tables == 5 and done.proof.versions >= 5 and done.proof.phrases > 0 and done.proof.indexes == 1
     for text in (PHRASE, "quuxville", "heliotrope"):
@@ -236,7 +235,7 @@ def test_an_older_generation_is_said_to_be_purged(library, tmp_path):
     write(tmp_path, "notes/0.md", "# Note 0\n\nAnother text.\n")
     library.index()
     assert len(library.search("lighthouse", generation=first, mode="lexical")) > 0
-    removal.forget(library, ["private.md"], purge=True)
+    library.forget(["private.md"], purge=True)
     with pytest.raises(Purged, match="a purge has removed it"):
         library.search("lighthouse", generation=first)
     assert [one.id for one in library.generations()] == [library.manifest().id]
@@ -254,7 +253,7 @@ def test_a_kept_generation_without_the_document_stays_readable(library, tmp_path
     library.index()
     with writing(library.dataset, 1):
         compact.pin(library.dataset, library.manifest().id)
-    removal.forget(library, ["private.md"], purge=True)
+    library.forget(["private.md"], purge=True)
     assert [path.name for path in (library.dataset / "pinned").iterdir()] == [kept]
     assert len(library.search("lighthouse", generation=kept, mode="lexical")) > 0
 
@@ -264,7 +263,7 @@ def test_vectors_of_a_text_that_other_files_hold_stay(library, tmp_path):
     write(tmp_path, "twin.txt", "The lighthouse keeper counts 0 ships.\n")
     library.index()
     before = contents_of(library.dataset)
-    removal.forget(library, ["private.md"], purge=True)
+    library.forget(["private.md"], purge=True)
     after = contents_of(library.dataset)
     assert after.vectors == {key: before.vectors[key] for key in after.rows}
 
@@ -275,7 +274,7 @@ def test_what_doctor_has_put_aside_goes_with_a_purge(library):
     library.doctor(fix=True)
     assert (library.dataset / "aside").exists()
     library.index()
-    removal.forget(library, ["private.md"], purge=True)
+    library.forget(["private.md"], purge=True)
     assert not (library.dataset / "aside").exists()
     assert (
         json.loads((library.dataset / forgotten.FILE).read_text(encoding="utf-8"))["forgotten"][0]["pending"] is False

@@ -31,10 +31,11 @@ def test_a_document_is_forgotten_listed_and_brought_back(cli, indexed):
 
 
 def test_a_purge_says_what_it_opened(cli, indexed):
+    before = cli("--home", indexed, "status", "--json").json["generation"]
     said = " ".join(cli("--home", indexed, "forget", indexed / "workspace" / "guide.md", "--purge").out.split())
     assert "Forgotten: guide.md" in said and "The file on the disk is untouched." in said
     assert "5 tables in 5 versions" in said and said.endswith("Nothing of it is left.")
-    ending = cli("--home", indexed, "search", "harbour", "--as-of", "1", "--json")
+    ending = cli("--home", indexed, "search", "harbour", "--as-of", before, "--json")
     assert (ending.status, ending.json["code"]) == (16, "purged")
 
 
@@ -50,9 +51,8 @@ def test_wrong_uses_are_refused(cli, indexed):
 @pytest.mark.parametrize("words", [["delete"], ["workspace", "delete"]])
 def test_a_deleted_document_returns_when_its_file_changes(cli, indexed, words):
     said = cli("--home", indexed, *words, "guide.md").out
-    assert "until" not in found(cli, indexed, "mooring") and "It returns when the file changes" in " ".join(
-        said.split()
-    )
+    assert "It returns when the file changes" in " ".join(said.split())
+    assert found(cli, indexed, "mooring") == set()
     cli("--home", indexed, "build", "--quiet")
     assert found(cli, indexed, "mooring") == set()
     with (indexed / "workspace" / "guide.md").open("a", encoding="utf-8") as file:

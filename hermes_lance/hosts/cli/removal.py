@@ -32,11 +32,9 @@ def forget(invocation: Invocation, paths: tuple[str, ...], purge: bool, undo: bo
     whatever it holds by then, and any copy of its bytes too. A document that is no longer on the disk can be purged
     from older generations.
     """
-    from hermes_lance import removal
-
     library = invocation.library()
     if listing:
-        _list(invocation, [asdict(one) for one in removal.forgotten_files(library)])
+        _list(invocation, [asdict(one) for one in library.forgotten()])
         return
     if not paths:
         raise UsageError("forget: no path was given", hint="Name a document, or see `hermes-lance forget --list`.")
@@ -44,7 +42,7 @@ def forget(invocation: Invocation, paths: tuple[str, ...], purge: bool, undo: bo
         raise UsageError("forget: --undo and --purge exclude each other", hint="What is purged cannot be brought back.")
     given = [absolute(path) for path in paths]
     if undo:
-        lifted = removal.lift(library, given, wait_seconds=invocation.wait)
+        lifted = library.lift(given, wait_seconds=invocation.wait)
         if invocation.json:
             invocation.document(lifted=lifted)
             return
@@ -52,7 +50,7 @@ def forget(invocation: Invocation, paths: tuple[str, ...], purge: bool, undo: bo
         invocation.console.note("Run `hermes-lance build` to index it again.")
         return
     with interruptible(invocation):
-        done = removal.forget(library, given, purge=purge, wait_seconds=invocation.wait)
+        done = library.forget(given, purge=purge, wait_seconds=invocation.wait)
     if invocation.json:
         proof = None if done.proof is None else asdict(done.proof)
         invocation.document(**_document(done), forgotten=done.paths, copies=done.copies, purged=purge, proof=proof)
@@ -68,9 +66,7 @@ def delete(invocation: Invocation, paths: tuple[str, ...]) -> None:
 
     PATH is a path as results show it, or an absolute path. `forget` drops one for good.
     """
-    from hermes_lance import removal
-
-    done = removal.drop(invocation.library(), [absolute(path) for path in paths], wait_seconds=invocation.wait)
+    done = invocation.library().drop([absolute(path) for path in paths], wait_seconds=invocation.wait)
     if invocation.json:
         invocation.document(**_document(done), deleted=done.paths, returns="when the file changes")
     elif not invocation.quiet:
