@@ -30,6 +30,12 @@ DEFAULT_CHUNKERS: Mapping[str, str] = {
     "text/markdown": "headings",
     "text/x-*": "symbols",
     "application/x-ipynb+json": "cells",
+    "text/csv": "rows",
+    "text/json": "keys",
+    "text/yaml": "keys",
+    "text/toml": "keys",
+    "text/ini": "keys",
+    "text/xml": "keys",
     "*": "paragraphs",
 }
 

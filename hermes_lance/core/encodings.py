@@ -97,6 +97,8 @@ def escaped(data: bytes) -> str | None:
 _DECLARED = re.compile(rb"(?:coding|charset)[ \t]*[:=][ \t]*[\"']?([A-Za-z0-9][A-Za-z0-9_.:-]{1,39})", re.IGNORECASE)
 """`coding: x` of Python, Ruby and Emacs, `encoding="x"` of XML, `charset=x` of HTML, `fileencoding=x` of Vim."""
 
+_NEVER_MEANT = frozenset({"idna", "punycode", "unicode-escape", "raw-unicode-escape", "undefined", "utf-7"})
+"""Text encodings to Python; no writer of files means them, and two take the square of the length."""
 _WIDER = {
     "iso8859-1": "cp1252", "ascii": "cp1252", "iso8859-9": "cp1254", "iso8859-11": "cp874", "tis-620": "cp874",
     "shift_jis": "cp932", "euc_kr": "cp949", "gb2312": "gb18030", "gbk": "gb18030", "big5": "big5hkscs",
@@ -122,9 +124,9 @@ def known(label: str) -> str | None:
     """The codec for a label found in a file, as browsers take it; None when there is none, or none for text."""
     try:
         found = codecs.lookup(label)
-    except LookupError:
+    except (LookupError, ValueError):
         return None
-    if not getattr(found, "_is_text_encoding", True):
+    if not getattr(found, "_is_text_encoding", True) or found.name in _NEVER_MEANT:
         return None
     return _WIDER.get(found.name, found.name)
 

@@ -36,6 +36,8 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "symbols": "hermes_lance.parse.symbols:SymbolsChunker",
         "paragraphs": "hermes_lance.parse.paragraphs:ParagraphsChunker",
         "cells": "hermes_lance.parse.cells:CellsChunker",
+        "keys": "hermes_lance.parse.keys:KeysChunker",
+        "rows": "hermes_lance.parse.table_rows:RowsChunker",
         "fixed": "hermes_lance.parse.window:FixedChunker",
     },
     "embedders": {
@@ -59,6 +61,8 @@ SIGNATURES: Mapping[str, Mapping[str, str]] = {
         "symbols": "symbols/1:{target}:{overlap}",
         "paragraphs": "paragraphs/1:{target}:{overlap}",
         "cells": "cells/1:{target}:{overlap}",
+        "keys": "keys/1:{target}:{overlap}",
+        "rows": "rows/1:{target}:{overlap}",
         "fixed": "fixed/1:{target}:{overlap}",
     },
 }

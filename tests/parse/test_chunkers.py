@@ -11,16 +11,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hermes_lance.core.records import Document
+from hermes_lance.parse.cells import CellsChunker
 from hermes_lance.parse.headings import HeadingsChunker
+from hermes_lance.parse.keys import KeysChunker
 from hermes_lance.parse.markdown import MarkdownParser
 from hermes_lance.parse.media import media_type
 from hermes_lance.parse.paragraphs import ParagraphsChunker
 from hermes_lance.parse.plain import PlainParser
 from hermes_lance.parse.symbols import SymbolsChunker
+from hermes_lance.parse.table_rows import RowsChunker
 from hermes_lance.parse.tokens import estimate
 from hermes_lance.parse.window import FixedChunker
 
-CHUNKERS: list[Any] = [HeadingsChunker, ParagraphsChunker, SymbolsChunker, FixedChunker]
+CHUNKERS: list[Any] = [
+    HeadingsChunker, ParagraphsChunker, SymbolsChunker, CellsChunker, KeysChunker, RowsChunker, FixedChunker,
+]  # fmt: skip
 FRAGMENTS = [
     "A sentence of plain words. ", "Another one!\n", "\n", "\n\n", "\r\n", "# Heading\n", "```\ncode\n\ncode\n```\n",
     "- item one\n", "| a | b |\n", "def name(argument):\n    return 1\n\n", "class Thing:\n", "    x = 1\n", "e\u0301",
