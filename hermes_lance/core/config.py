@@ -272,7 +272,10 @@ def from_mapping(home: Path, data: Mapping[str, Any], where: str, config_file: P
     flat = {"max_file_mb": knowledge["max_file_mb"]} if "max_file_mb" in knowledge else {}
     if flat and "max_file_mb" not in reader.section(knowledge, "indexing"):
         indexing = reader.fill(indexing, flat, "knowledgebase.")
-    top = reader.fill(_Top(), {**knowledge, "knowledgebase_path": knowledge.get("path")}, "knowledgebase.")
+    flat_keys = {**knowledge, "knowledgebase_path": knowledge.get("path")}
+    if flat_keys.get("retrieval_mode") is False:
+        flat_keys["retrieval_mode"] = "off"  # what YAML 1.1 makes of the bare word
+    top = reader.fill(_Top(), flat_keys, "knowledgebase.")
     embedders = reader.section(knowledge, "embedders", "knowledgebase.")
     embedder = registry.normal("embedders", str(embedders.get("active") or "minilm"))
     if "active" in embedders:

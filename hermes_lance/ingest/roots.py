@@ -49,6 +49,24 @@ def active_roots(config: Config, extra: Sequence[tuple[Path, bool]] = ()) -> lis
     return roots
 
 
+SUB_FOLDERS = ("docs", "notes", "data", "code", "uploads", "media")
+UPLOADS = "uploads"
+KNOWLEDGE_FOLDERS = ("indexes", "manifests", "cache")
+
+
+def make_folders(config: Config) -> list[Path]:
+    """The workspace and the folder of the index with their usual sub-folders; those that were not there."""
+    from hermes_lance.store.durable import make_private
+
+    wanted = [config.workspace_root, *(config.workspace_root / name for name in SUB_FOLDERS)]
+    wanted += [config.knowledgebase_root, *(config.knowledgebase_root / name for name in KNOWLEDGE_FOLDERS)]
+    missing = [folder for folder in wanted if not folder.is_dir()]
+    make_workspace(config)
+    for folder in missing:
+        make_private(folder)
+    return missing
+
+
 def make_workspace(config: Config) -> None:
     """Makes the folder of the user's files. Raises `FileMissing` when that cannot be."""
     from hermes_lance.store.durable import disk_errors

@@ -23,9 +23,14 @@ _CLI = "hermes_lance.hosts.cli"
     cls=LazyGroup,
     lazy={
         "status": (f"{_CLI}.status:status", "What is indexed, and how current it is."),
+        "init": (f"{_CLI}.workspace_changes:init", "Make the usual folders."),
         "index": (f"{_CLI}.build:build", "Index new and changed files (the same as `build`)."),
         "delete": (f"{_CLI}.removal:delete", "Drop a document from the index until its file changes."),
+        "add": (f"{_CLI}.workspace_changes:add", "Copy files into the workspace and index them."),
+        "search": (f"{_CLI}.workspace_changes:search", "Find lines of the files by a regular expression."),
         "retrieve": (f"{_CLI}.search:search", "Find passages (the same as `search`)."),
+        "mode": (f"{_CLI}.workspace_changes:mode", "When an agent gets passages unasked."),
+        "watch": (f"{_CLI}.workspace_changes:watch", "Whether hosts follow the folders by themselves."),
     },
 )
 def workspace() -> None:
