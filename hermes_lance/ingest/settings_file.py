@@ -60,6 +60,23 @@ def set_value(file: Path, key: str, value: str | bool) -> None:
     _edit(file, change)
 
 
+def move_roots(file: Path, written: Set[str], path: str) -> None:
+    """Give every entry whose path is written so another path, at its place; `UsageError` when there is none."""
+
+    def change(section: Any) -> None:
+        roots = _roots_of(section, file)
+        found = [at for at, entry in enumerate(roots) if _path_of(entry) in written]
+        if not found:
+            raise UsageError(f"{file}: has no such root; it was set elsewhere")
+        for at in found:
+            if isinstance(roots[at], dict):
+                roots[at]["path"] = path
+            else:
+                roots[at] = path
+
+    _edit(file, change)
+
+
 def _path_of(entry: Any) -> Any:
     return entry.get("path") if isinstance(entry, dict) else entry
 
