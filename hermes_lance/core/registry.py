@@ -50,7 +50,7 @@ SIGNATURES: Mapping[str, Mapping[str, str]] = {
     "parsers": {
         "builtin_text": "builtin_text/2",
         "markdown": "markdown/2",
-        "html": "html/2",
+        "html": "html/3",
         "svg": "svg/2",
         "pdf": "pdf/1",
         "notebook": "notebook/1",
