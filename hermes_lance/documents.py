@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from hermes_lance.core.errors import DatasetMissing, UsageError
+from hermes_lance.core.errors import DatasetBusy, DatasetMissing, DatasetReadOnly, DiskFull, UsageError
+from hermes_lance.store import manifest as manifests
 
 if TYPE_CHECKING:
     from hermes_lance.core.config import Config
@@ -159,6 +160,23 @@ class Documents:
 
         return sorted(forgotten.read(self.dataset).entries.values(), key=lambda one: one.shown)
 
+    def _list_again(self, report: IndexReport) -> None:
+        """Writes `workspace.json` after a run that had nothing to do, where the file does not speak of its generation:
+        another command has published, or a run was killed before it wrote the file."""
+        from hermes_lance.ingest import listing
+
+        if report.generation is None or listing.is_of(self.config, report.generation):
+            return
+        from hermes_lance.store.lock import writing
+
+        try:
+            with writing(self.dataset, 0.0):
+                listing.write(self.config, self.dataset, manifests.current(self.dataset))
+        except DatasetBusy:
+            return  # who is writing there will write this file too
+        except (DatasetReadOnly, DiskFull) as error:
+            report.warnings.append(f"writing workspace.json was put off: {error}")
+
     def _places(self, paths: Paths) -> list[Place]:
         from hermes_lance.ingest.roots import located
 
@@ -170,6 +188,7 @@ class Documents:
         return places
 
     def _locked(self, act: Callable[[Tables, Manifest | None], Made], wait_seconds: float) -> Made:
+        from hermes_lance.ingest import listing
         from hermes_lance.store import compact, recover
         from hermes_lance.store.lock import writing
         from hermes_lance.store.tables import Tables
@@ -182,5 +201,6 @@ class Documents:
             made = act(tables, base)
             if base is not None:
                 compact.retain(self.dataset)
+                listing.write(self.config, self.dataset, manifests.current(self.dataset))
         self.close()
         return made

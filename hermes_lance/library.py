@@ -144,7 +144,9 @@ class Library(Documents):
         signatures = PieceSignatures.of_config(self.config)
         first = survey(self.config, self.dataset, roots, signatures.of, self.manifest_or_none(), only=only, full=full)
         report = unchanged(first, self.dataset, self.embedder if embed else None)
-        if report is None:
+        if report is not None:
+            self._list_again(report)
+        else:
             from hermes_lance.ingest.pipeline import Build
 
             build = Build(

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 from hermes_lance.core import ids
 from hermes_lance.core.config import Config
-from hermes_lance.core.errors import Cancelled, DiskFull
+from hermes_lance.core.errors import Cancelled, DatasetReadOnly, DiskFull
 from hermes_lance.core.records import IndexReport, Root
-from hermes_lance.ingest import forget, vectors
+from hermes_lance.ingest import forget, listing, vectors
 from hermes_lance.ingest.apply import Applier
 from hermes_lance.ingest.plan import TO_READ, Plan
 from hermes_lance.ingest.reading import Reader
@@ -137,7 +137,7 @@ class Build:
         base, done = recover.recover(self.dataset, self._tables)
         if done in {"rolled back", "rolled forward"}:
             self.tally.warn(f"an interrupted run was {done}")
-        base = forget.finish(self.dataset, self._tables, base)
+        base = forget.finish(self.dataset, self._tables, base, beside=[self.config.knowledgebase_root])
         if _id(base) != _id(planned_on):
             # Another process has published meanwhile, or the interrupted run was tidied.
             self.report.warnings = [one for one in self.report.warnings if "left out" not in one]
@@ -166,6 +166,10 @@ class Build:
         except DiskFull as error:
             self.tally.warn(f"upkeep was put off: {error}")
         compact.retain(self.dataset)
+        try:
+            listing.write(self.config, self.dataset, base)
+        except (DatasetReadOnly, DiskFull) as error:
+            self.tally.warn(f"writing workspace.json was put off: {error}")
         return base
 
     def _facts(self, base: Manifest | None) -> Facts:
