@@ -16,8 +16,10 @@ from hermes_lance.core import registry
 from hermes_lance.core.errors import ConfigError
 from hermes_lance.core.yaml_file import read_yaml
 
+MARKUP = ("text/rst", "text/org", "text/tex", "text/asciidoc", "text/wiki", "text/troff", "text/pod")
 DEFAULT_PARSERS: Mapping[str, str] = {
     "text/markdown": "markdown",
+    **dict.fromkeys(MARKUP, "markup"),
     "text/html": "html",
     "image/svg+xml": "svg",
     "application/pdf": "pdf",
@@ -28,6 +30,7 @@ DEFAULT_PARSERS: Mapping[str, str] = {
 }
 DEFAULT_CHUNKERS: Mapping[str, str] = {
     "text/markdown": "headings",
+    **dict.fromkeys(MARKUP, "headings"),
     "text/x-*": "symbols",
     "application/x-ipynb+json": "cells",
     "text/csv": "rows",

@@ -25,6 +25,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
     "parsers": {
         "builtin_text": "hermes_lance.parse.plain:PlainParser",
         "markdown": "hermes_lance.parse.markdown:MarkdownParser",
+        "markup": "hermes_lance.parse.markup:MarkupParser",
         "html": "hermes_lance.parse.web:HtmlParser",
         "svg": "hermes_lance.parse.svg:SvgParser",
         "pdf": "hermes_lance.parse.pdf:PdfParser",
@@ -50,6 +51,7 @@ SIGNATURES: Mapping[str, Mapping[str, str]] = {
     "parsers": {
         "builtin_text": "builtin_text/2",
         "markdown": "markdown/2",
+        "markup": "markup/1",
         "html": "html/3",
         "svg": "svg/2",
         "pdf": "pdf/1",
