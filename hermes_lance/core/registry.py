@@ -31,6 +31,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "pdf": "hermes_lance.parse.pdf:PdfParser",
         "notebook": "hermes_lance.parse.notebook:NotebookParser",
         "mail": "hermes_lance.parse.mail:MailParser",
+        "office": "hermes_lance.parse.office:OfficeParser",
     },
     "chunkers": {
         "headings": "hermes_lance.parse.headings:HeadingsChunker",
@@ -57,6 +58,7 @@ SIGNATURES: Mapping[str, Mapping[str, str]] = {
         "pdf": "pdf/1",
         "notebook": "notebook/1",
         "mail": "mail/1",
+        "office": "office/1",
     },
     "chunkers": {
         "headings": "headings/1:{target}:{overlap}",
@@ -69,7 +71,7 @@ SIGNATURES: Mapping[str, Mapping[str, str]] = {
     },
 }
 """What the built-in classes answer when they are asked for their signature; a test compares the two."""
-ALIASES: Mapping[str, Mapping[str, str]] = {"parsers": {"plain": "builtin_text"}}
+ALIASES: Mapping[str, Mapping[str, str]] = {"parsers": {"plain": "builtin_text", "docx": "office"}}
 
 
 def normal(category: str, name: str) -> str:

@@ -111,7 +111,22 @@ TEXT_TYPES: Mapping[str, str] = {
     ),
 }
 
-DOCUMENT_TYPES: Mapping[str, str] = {
+_VARIANTS = _spread(
+    {
+        "docx": "docm dotx dotm",
+        "pptx": "pptm ppsx ppsm potx potm",
+        "xlsx": "xlsm xltx xltm",
+        "odt": "ott odm",
+        "ods": "ots",
+        "odp": "otp",
+        "doc": "dot",
+        "xls": "xlt",
+        "ppt": "pps",
+    }
+)
+"""Templates, shows and files with macros, which are built like the plain ones."""
+
+_DOCUMENTS = {
     "pdf": "application/pdf",
     "docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
     "pptx": "application/vnd.openxmlformats-officedocument.presentationml.presentation",
@@ -120,6 +135,7 @@ DOCUMENT_TYPES: Mapping[str, str] = {
     "ods": "application/vnd.oasis.opendocument.spreadsheet",
     "odp": "application/vnd.oasis.opendocument.presentation",
     "epub": "application/epub+zip",
+    "xlsb": "application/vnd.ms-excel.sheet.binary.macroenabled.12",
     "doc": "application/msword",
     "xls": "application/vnd.ms-excel",
     "ppt": "application/vnd.ms-powerpoint",
@@ -129,8 +145,14 @@ DOCUMENT_TYPES: Mapping[str, str] = {
     "mbox": "application/mbox",
     "ipynb": "application/x-ipynb+json",
 }
+DOCUMENT_TYPES: Mapping[str, str] = {
+    **_DOCUMENTS,
+    **{suffix: _DOCUMENTS[usual] for suffix, usual in _VARIANTS.items()},
+}
 
-_ZIPPED = ("docx", "pptx", "xlsx", "odt", "ods", "odp", "epub")
+OFFICE_SUFFIXES = ("docx", "pptx", "xlsx", "xlsb", "odt", "ods", "odp", "epub", "rtf", "doc", "xls", "ppt")
+"""Usual suffixes of the formats that the parser of office documents reads."""
+_ZIPPED = ("docx", "pptx", "xlsx", "xlsb", "odt", "ods", "odp", "epub")
 CONTAINERS: Mapping[str, frozenset[str]] = {
     "application/zip": frozenset(DOCUMENT_TYPES[suffix] for suffix in _ZIPPED),
     "application/x-ole-storage": frozenset(DOCUMENT_TYPES[suffix] for suffix in ("doc", "xls", "ppt", "msg")),
@@ -146,6 +168,7 @@ FORMAT_NAMES: Mapping[str, str] = {
     DOCUMENT_TYPES["ods"]: "OpenDocument spreadsheet",
     DOCUMENT_TYPES["odp"]: "OpenDocument presentation",
     DOCUMENT_TYPES["epub"]: "EPUB",
+    DOCUMENT_TYPES["xlsb"]: "binary Excel (.xlsb)",
     DOCUMENT_TYPES["doc"]: "old Word (.doc)",
     DOCUMENT_TYPES["xls"]: "old Excel (.xls)",
     DOCUMENT_TYPES["ppt"]: "old PowerPoint (.ppt)",
@@ -155,6 +178,9 @@ FORMAT_NAMES: Mapping[str, str] = {
     DOCUMENT_TYPES["mbox"]: "mailbox (.mbox)",
     DOCUMENT_TYPES["ipynb"]: "Jupyter notebook",
 }
+
+INSTEAD: Mapping[str, str] = {DOCUMENT_TYPES["msg"]: "save them as .eml"}
+"""What to do about a format that no parser reads."""
 
 FILE_NAMES: Mapping[str, str] = {
     "makefile": "text/x-make",
