@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hermes_lance.core.config import DEFAULT_CHUNKERS, DEFAULT_PARSERS, MARKUP
+from hermes_lance.core.choices import DEFAULT_CHUNKERS, DEFAULT_PARSERS, MARKUP
 from hermes_lance.parse.headings import HeadingsChunker
 from hermes_lance.parse.markup import LANGUAGES, MarkupParser, whole_blocks
 

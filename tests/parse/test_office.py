@@ -9,7 +9,7 @@ from collections.abc import Mapping
 import pytest
 
 from hermes_lance.core import registry
-from hermes_lance.core.config import DEFAULT_CHUNKERS, DEFAULT_PARSERS
+from hermes_lance.core.choices import DEFAULT_CHUNKERS, DEFAULT_PARSERS
 from hermes_lance.parse.headings import HeadingsChunker
 from hermes_lance.parse.media import Unreadable, media_type
 from hermes_lance.parse.office import OfficeParser

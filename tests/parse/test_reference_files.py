@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from hermes_lance.core import registry
-from hermes_lance.core.config import DEFAULT_CHUNKERS, DEFAULT_PARSERS
+from hermes_lance.core.choices import DEFAULT_CHUNKERS, DEFAULT_PARSERS
 from hermes_lance.parse import media
 
 pytestmark = pytest.mark.reference
