@@ -25,13 +25,11 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
     "parsers": {
         "builtin_text": "hermes_lance.parse.plain:PlainParser",
         "markdown": "hermes_lance.parse.markdown:MarkdownParser",
-        "markup": "hermes_lance.parse.markup:MarkupParser",
         "html": "hermes_lance.parse.web:HtmlParser",
         "svg": "hermes_lance.parse.svg:SvgParser",
         "pdf": "hermes_lance.parse.pdf:PdfParser",
         "notebook": "hermes_lance.parse.notebook:NotebookParser",
         "mail": "hermes_lance.parse.mail:MailParser",
-        "office": "hermes_lance.parse.office:OfficeParser",
     },
     "chunkers": {
         "headings": "hermes_lance.parse.headings:HeadingsChunker",
@@ -52,13 +50,11 @@ SIGNATURES: Mapping[str, Mapping[str, str]] = {
     "parsers": {
         "builtin_text": "builtin_text/2",
         "markdown": "markdown/2",
-        "markup": "markup/1",
-        "html": "html/3",
+        "html": "html/2",
         "svg": "svg/2",
-        "pdf": "pdf/1",
+        "pdf": "pdf/2",
         "notebook": "notebook/1",
         "mail": "mail/1",
-        "office": "office/1",
     },
     "chunkers": {
         "headings": "headings/1:{target}:{overlap}",
@@ -71,7 +67,7 @@ SIGNATURES: Mapping[str, Mapping[str, str]] = {
     },
 }
 """What the built-in classes answer when they are asked for their signature; a test compares the two."""
-ALIASES: Mapping[str, Mapping[str, str]] = {"parsers": {"plain": "builtin_text", "docx": "office"}}
+ALIASES: Mapping[str, Mapping[str, str]] = {"parsers": {"plain": "builtin_text"}}
 
 
 def normal(category: str, name: str) -> str:

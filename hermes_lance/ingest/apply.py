@@ -13,6 +13,9 @@ from hermes_lance.ingest.tally import Tally
 from hermes_lance.store.forgotten import Forgotten
 from hermes_lance.store.publish import Publication, now
 
+PARTIAL = "partial"
+"""The fact of a document that says what of its file is not in its text."""
+
 
 @dataclass(slots=True)
 class Applier:
@@ -58,6 +61,7 @@ class Applier:
 
     def _indexed(self, item: Planned, made: Read, work: Publication, found: contents.Contents) -> None:
         file, document = item.file, made.document
+        partial = document.facts.get(PARTIAL)
         state = KnownFile(
             item.id,
             file.root.key,
@@ -73,6 +77,7 @@ class Applier:
             encoding=document.encoding,
             replaced_chars=document.replaced_chars,
             parser=document.parser,
+            reason=f"{PARTIAL}: {partial}" if partial else None,
             chunks=len(made.rows),
             pieces_signature=self.reader.signature(document.media_type),
             run=self.run,
@@ -82,6 +87,8 @@ class Applier:
         self.tally.indexed(item, len(made.rows))
         if document.replaced_chars:
             self.tally.undecoded(item)
+        if partial:
+            self.tally.partly(item)
 
     def _not_indexed(
         self, item: Planned, why: Skipped, work: Publication, sha256: str | None = None, media_type: str | None = None

@@ -19,6 +19,7 @@ class Tally:
     def __init__(self, report: IndexReport) -> None:
         self.report = report
         self._undecoded: list[str] = []
+        self._partly: list[str] = []
 
     def plan(self, plan: Plan) -> None:
         """What the plan alone says; files that are read are counted when they are."""
@@ -29,11 +30,9 @@ class Tally:
         for warning in plan.warnings:
             self.warn(warning)
         for item in plan.items:
-            if item.change not in ("touched", "unchanged"):
-                continue
-            if item.skipped is None and item.known is not None and item.known.state == "indexed":
+            if item.change == "touched":
                 counts.unchanged += 1
-            else:
+            elif item.change == "unchanged":
                 self._unchanged(item)
 
     def _unchanged(self, item: Planned) -> None:
@@ -76,6 +75,13 @@ class Tally:
         self._undecoded.append(item.file.display_path)
         self.warn(_about_undecoded(self._undecoded))
 
+    def partly(self, item: Planned) -> None:
+        """A file was indexed but for a part, which its row names. One warning speaks of all such files."""
+        if self._partly:
+            self.report.warnings.remove(_about_partly(self._partly))
+        self._partly.append(item.file.display_path)
+        self.warn(_about_partly(self._partly))
+
     def problem(self, item: Planned, stage: str, code: str, detail: str) -> None:
         """A line of the report about one file."""
         file = item.file
@@ -100,5 +106,12 @@ class Tally:
 
 
 def _about_undecoded(paths: Sequence[str]) -> str:
-    names = ", ".join(paths[:FEW]) + (", ..." if len(paths) > FEW else "")
-    return f"characters that could not be decoded are marked in {len(paths)} of the indexed files: {names}"
+    return f"characters that could not be decoded are marked in {len(paths)} of the indexed files: {_few(paths)}"
+
+
+def _about_partly(paths: Sequence[str]) -> str:
+    return f"{len(paths)} of the indexed files have parts without text, which `hermes-lance why` names: {_few(paths)}"
+
+
+def _few(paths: Sequence[str]) -> str:
+    return ", ".join(paths[:FEW]) + (", ..." if len(paths) > FEW else "")

@@ -7,6 +7,7 @@ as Markdown, in sections of their own.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
@@ -18,6 +19,8 @@ from hermes_lance.parse.media import Unreadable
 
 _WORKER = "hermes_lance.parse.pdf_worker"
 _TITLE_WORDS = 12
+_MOST_NAMED = 50
+_FEW_NAMED = 8
 
 
 class PdfParser:
@@ -31,31 +34,26 @@ class PdfParser:
 
     def signature(self) -> str:
         """Name and version."""
-        return "pdf/1"
+        return "pdf/2"
 
     def parse(self, data: bytes, *, path: str, media_type: str) -> Document:
-        """Text of all pages; raises `Unreadable` (`encrypted`, `needs_ocr`, `empty`, `too_large`, `parse_failed`)."""
+        """Text of all pages; raises `Unreadable` (`encrypted`, `needs_ocr`, `empty`, `parse_failed`)."""
         if not data:
             raise Unreadable("empty", "the file has no bytes")
         answer = self._worker.ask({"kind": "pdf"}, data, limits.wall_seconds(0))
         header, text = _text_of(answer)
-        pages = text.split("\f")
-        tables: list[list[Any]] = next((head["tables"] for head, _ in answer.messages if head["event"] == "tables"), [])
-        whole, page_starts, table_spans = _joined(pages, tables)
+        tables = [(int(head["page"]), str(head["table"])) for head, _ in answer.messages if head["event"] == "table"]
+        whole, page_starts, table_spans = _joined(text.split("\f"), tables)
         headings = _placed(whole, page_starts, header["outline"])
-        facts = {"title": header["title"].strip()} if header["title"].strip() else {}
-        if header["unread"]:
-            facts["pages_without_text"] = ", ".join(map(str, header["unread"][:50]))
-        if answer.died:
-            facts["tables"] = f"left out: {answer.died}"
         return Document(
             text=whole,
             media_type=media_type,
             parser=self.signature(),
-            sections=tuple(_sections(len(whole), headings, table_spans)),
+            sections=tuple(_sections(whole, page_starts, headings, table_spans, header["labels"])),
+            replaced_chars=whole.count("\ufffd"),
             page_starts=tuple(page_starts),
             verbatim=False,
-            facts=facts,
+            facts=_facts(header, answer.died),
         )
 
     def close(self) -> None:
@@ -66,13 +64,29 @@ class PdfParser:
 def _text_of(answer: Answer) -> tuple[dict[str, Any], str]:
     for header, body in answer.messages:
         if header["event"] == "failed":
-            raise Unreadable(header["code"], header["detail"], failed=header["failed"])
+            raise Unreadable(header["code"], header["detail"], failed=header["failed"], remedy=header["remedy"])
         if header["event"] == "text":
             return header, body.decode("utf-8")
     raise Unreadable("parse_failed", answer.died or "the parser gave no answer", failed=True)
 
 
-def _joined(pages: list[str], tables: list[list[Any]]) -> tuple[str, list[int], list[tuple[int, int]]]:
+def _facts(header: dict[str, Any], died: str | None) -> dict[str, str]:
+    """What is told of the file beside its text; `partial` is what of it is not in the text."""
+    notes = [*header["notes"], *([f"tables are left out: {died}"] if died else [])]
+    unmapped = [f"page {page}: {share:.0%}" for page, share in header["unmapped"]]
+    if unmapped:
+        more = ", …" if len(unmapped) > _FEW_NAMED else ""
+        notes.append(f"glyphs that name no letter, {', '.join(unmapped[:_FEW_NAMED])}{more}")
+    facts = {
+        "title": header["title"].strip(),
+        "pages_without_text": ", ".join(map(str, header["unread"][:_MOST_NAMED])),
+        "unmapped_glyphs": "; ".join(unmapped[:_MOST_NAMED]),
+        "partial": "; ".join(notes),
+    }
+    return {name: value for name, value in facts.items() if value}
+
+
+def _joined(pages: list[str], tables: list[tuple[int, str]]) -> tuple[str, list[int], list[tuple[int, int]]]:
     """The whole text, where each page starts, and the spans of the tables in it."""
     parts: list[str] = []
     starts: list[int] = []
@@ -108,25 +122,41 @@ def _placed(text: str, page_starts: list[int], outline: list[list[Any]]) -> list
     return placed
 
 
-def _sections(length: int, headings: list[tuple[int, int, str]], tables: list[tuple[int, int]]) -> list[Section]:
-    """Sections that tile the text: from entry to entry of the outline, tables apart. None where there is neither."""
-    if not headings and not tables:
-        return []
-    starts: dict[int, tuple[str, ...]] = {0: ()}
+def _sections(
+    text: str,
+    page_starts: list[int],
+    headings: list[tuple[int, int, str]],
+    tables: list[tuple[int, int]],
+    labels: list[str],
+) -> list[Section]:
+    """Sections that tile the text: a page each, cut further at the entries of the outline and around tables.
+
+    A page whose label is not its number has the label as locator. Passages then end with their page wherever they are
+    long enough, so that most citations name one page.
+    """
+    trails = _trails(headings)
+    borders = sorted({0, *trails, *page_starts, len(text), *(place for span in tables for place in span)})
+    inside = dict(tables)
+    sections: list[Section] = []
+    trail: tuple[str, ...] = ()
+    table_end = page = 0
+    for start, end in pairwise(borders):
+        trail = trails.get(start, trail)
+        table_end = inside.get(start, table_end)
+        page = bisect_right(page_starts, start)
+        label = labels[page - 1] if labels else ""
+        locator = f"page {label}" if label and label != str(page) else None
+        sections.append(Section(start, end, trail, "table" if start < table_end else "page", locator))
+    return sections
+
+
+def _trails(headings: list[tuple[int, int, str]]) -> dict[int, tuple[str, ...]]:
+    """Where the trail changes, and to what."""
+    found: dict[int, tuple[str, ...]] = {}
     trail: list[tuple[int, str]] = []
     for offset, level, title in headings:
         while trail and trail[-1][0] >= level:
             trail.pop()
         trail.append((level, title))
-        starts[offset] = tuple(name for _, name in trail)
-    borders = sorted({*starts, length, *(place for span in tables for place in span)})
-    inside = {start for start, _ in tables}
-    sections: list[Section] = []
-    current: tuple[str, ...] = ()
-    table_end = 0
-    for start, end in pairwise(borders):
-        current = starts.get(start, current)
-        if start in inside:
-            table_end = next(stop for begin, stop in tables if begin == start)
-        sections.append(Section(start, end, current, "table" if start < table_end else "page"))
-    return sections
+        found[offset] = tuple(name for _, name in trail)
+    return found

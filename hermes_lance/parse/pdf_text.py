@@ -1,19 +1,19 @@
 """Text, outline and table candidates of a PDF, through PDFium; pdfminer as second try. Runs in the worker only.
 
 PDFium follows the order of the content, which keeps columns apart, and its word gaps are right where others glue
-words. It marks a hyphen at a line end with U+FFFE and joins the lines; the hyphen is put back where the document
-itself, or both halves as words of it, say that it is a true one.
+words; pages whose content jumps are put in order by `pdf_order`. What it gives is cleaned by `pdf_clean`.
 """
 
 from __future__ import annotations
 
 import re
-import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 from hermes_lance.parse.media import Unreadable
+from hermes_lance.parse.pdf_clean import clean_page, cleaned
+from hermes_lance.parse.pdf_order import reordered
 
 MAX_PAGES = 2_000
 MAX_CHARS = 20_000_000
@@ -24,6 +24,10 @@ _RULES = 3
 _RECTANGLE_SEGMENTS = 6
 _PASSWORD_ERROR = 4
 _FEW_CHARS = 5
+"""Characters for each page under which a file with pictures counts as scanned."""
+OCR_REMEDY = "knowledgebase.ocr, which needs hermes-lance[ocr]"
+_NO_TEXT_CHARS = 20
+"""Characters under which a page with a picture counts as one without text."""
 
 
 @dataclass(slots=True)
@@ -33,16 +37,22 @@ class PdfText:
     pages: list[str]
     title: str = ""
     outline: list[tuple[int, str, int]] = field(default_factory=list)
+    labels: list[str] = field(default_factory=list)
+    """What is printed or shown as the number of each page; empty where the file gives no labels."""
     ruled_pages: list[int] = field(default_factory=list)
     """Pages with enough ruled lines for a table, from 0."""
     unread_pages: list[int] = field(default_factory=list)
-    """Pages that hold pictures and hardly a letter, from 1."""
+    """Pages that hold pictures and hardly a letter, or letters that are none, from 1."""
+    unmapped: dict[int, float] = field(default_factory=dict)
+    """Page from 1 to the share of its glyphs that name no letter, from one in a hundred on."""
+    notes: list[str] = field(default_factory=list)
+    """What of the file is not in the text, in words."""
 
 
 def read_pdf(data: bytes, opened: Callable[[int], None]) -> PdfText:
     """The text of a PDF; `opened` is told the number of pages before the work starts.
 
-    Raises `Unreadable`: `encrypted`, `needs_ocr`, `empty`, `too_large`, `parse_failed`.
+    Raises `Unreadable`: `encrypted`, `needs_ocr`, `empty`, `parse_failed`.
     """
     import pypdfium2
 
@@ -50,58 +60,76 @@ def read_pdf(data: bytes, opened: Callable[[int], None]) -> PdfText:
         found = _with_pdfium(pypdfium2, data, opened)
     except pypdfium2.PdfiumError as error:
         found = _with_pdfminer(data, opened, error)
-    _refuse_pictures(found)
-    found.pages = clean_pages(found.pages)
+    clean = cleaned(found.pages)
+    found.pages, found.unmapped = clean.pages, clean.unmapped
+    _note_unread(found, clean.garbled)
     return found
+
+
+def _pages_to_read(count: int, found: PdfText) -> int:
+    """How many pages are read, which is said where it is not all of them."""
+    if count > MAX_PAGES:
+        found.notes.append(f"only the first {MAX_PAGES:,} of {count:,} pages are read")
+    return min(count, MAX_PAGES)
 
 
 def _with_pdfium(pypdfium2: Any, data: bytes, opened: Callable[[int], None]) -> PdfText:
     document = pypdfium2.PdfDocument(data)
     try:
-        count = len(document)
-        _refuse_many(count)
+        found = PdfText([], title=clean_page(document.get_metadata_dict().get("Title", "")))
+        count = _pages_to_read(len(document), found)
         opened(count)
         if document.get_formtype():
             document.init_forms()
-        found = PdfText([], title=document.get_metadata_dict().get("Title", ""))
         total = 0
+        damaged: list[int] = []
         for index in range(count):
             try:
                 page = document[index]
             except pypdfium2.PdfiumError:
-                if index + 1 == count and len(found.unread_pages) == index:
+                if index + 1 == count and len(damaged) == index:
                     raise
                 # One page that cannot be loaded costs itself only.
                 found.pages.append("")
-                found.unread_pages.append(index + 1)
+                damaged.append(index + 1)
                 continue
             try:
-                text = _page_text(page)
+                text = _page_text(pypdfium2.raw, page)
                 total += len(text)
                 if total > MAX_CHARS:
-                    raise Unreadable("too_large", f"it holds more than {MAX_CHARS:,} characters", failed=True)
+                    found.notes.append(f"only the first {index:,} of {len(document):,} pages are read: too much text")
+                    break
                 found.pages.append(text)
                 _note_objects(pypdfium2.raw, page, index, text, found)
             finally:
                 page.close()
-        found.outline = _outline(document, count)
+        if damaged:
+            found.notes.append(f"{_named(damaged)} cannot be read: damaged")
+        found.outline = _outline(document, len(found.pages))
+        found.labels = _labels(document, len(found.pages))
         return found
     finally:
         document.close()
 
 
-def _page_text(page: Any) -> str:
+def _page_text(raw: Any, page: Any) -> str:
     text_page = page.get_textpage()
     try:
-        return str(text_page.get_text_range())
+        return reordered(raw, page, text_page) or str(text_page.get_text_range())
     finally:
         text_page.close()
+
+
+def _labels(document: Any, pages: int) -> list[str]:
+    """Page labels, where they tell more than the number of the page does."""
+    labels = [str(document.get_page_label(index) or "").strip()[:40] for index in range(pages)]
+    return labels if any(label and label != str(number) for number, label in enumerate(labels, 1)) else []
 
 
 def _note_objects(raw: Any, page: Any, index: int, text: str, found: PdfText) -> None:
     """Notes whether the page holds pictures without text, or ruled lines enough for a table."""
     count = raw.FPDFPage_CountObjects(page)
-    if len(text.strip()) < 4 * _FEW_CHARS:
+    if _letters(text) < _NO_TEXT_CHARS:
         pictures = page.get_objects(filter=[raw.FPDF_PAGEOBJ_IMAGE], max_depth=3) if count <= _MAX_OBJECTS else ()
         if next(iter(pictures), None) is not None:
             found.unread_pages.append(index + 1)
@@ -147,7 +175,7 @@ def _outline(document: Any, pages: int) -> list[tuple[int, str, int]]:
 
 
 def _with_pdfminer(data: bytes, opened: Callable[[int], None], first_error: Exception) -> PdfText:
-    """A second try for files that PDFium refuses; slower, and it needs its `(cid:N)` marks taken out."""
+    """A second try for files that PDFium refuses; slower."""
     import io
 
     import pdfplumber
@@ -159,17 +187,16 @@ def _with_pdfminer(data: bytes, opened: Callable[[int], None], first_error: Exce
         reason = Unreadable("encrypted", "it is encrypted and needs a password", failed=True)
     try:
         with pdfplumber.open(io.BytesIO(data), password="") as document:
-            count = len(document.pages)
+            found = PdfText([], title=clean_page(str(document.metadata.get("Title") or "")))
+            count = _pages_to_read(len(document.pages), found)
             if count == 0:
                 raise reason
-            _refuse_many(count)
             opened(count)
-            found = PdfText([], title=str(document.metadata.get("Title") or ""))
-            for page in document.pages:
+            for page in document.pages[:count]:
                 try:
-                    text = page.extract_text(x_tolerance_ratio=0.15) or ""
-                    found.pages.append(_CID.sub("", text))
-                    if page.images and len(text.strip()) < 4 * _FEW_CHARS:
+                    text = page.dedupe_chars().extract_text(x_tolerance_ratio=0.15) or ""
+                    found.pages.append(text)
+                    if page.images and _letters(text) < _NO_TEXT_CHARS:
                         found.unread_pages.append(page.page_number)
                 finally:
                     page.close()
@@ -191,23 +218,39 @@ def _plain(error: Exception) -> str:
     return told.strip(" .") or type(error).__name__
 
 
-def _refuse_many(pages: int) -> None:
-    if pages > MAX_PAGES:
-        raise Unreadable("too_large", f"it has {pages:,} pages; at most {MAX_PAGES:,} are read", failed=True)
+def _note_unread(found: PdfText, garbled: list[int]) -> None:
+    """Says which pages have no text to speak of; raises `Unreadable` when none has."""
+    letters = [_letters(text) for text in found.pages]
+    scanned = list(found.unread_pages)
+    found.unread_pages = sorted({*scanned, *garbled})
+    # A stamp that a scanner has put on every page is not the text of any.
+    distinct = {re.sub(r"\d+", "#", " ".join(text.split())): text for text in found.pages}
+    few = (
+        sum(map(_letters, distinct.values())) < _FEW_CHARS * len(found.pages)
+        and max(letters, default=0) < _NO_TEXT_CHARS
+    )
+    if few and garbled:
+        raise _needs_ocr("its fonts do not say which letters their glyphs stand for", found.unread_pages)
+    if few and scanned:
+        raise _needs_ocr("its pages are pictures without a text layer", found.unread_pages)
+    if not any(letters):
+        raise Unreadable("empty", "its pages hold no text" if found.pages else "it has no pages")
+    if scanned:
+        found.notes.append(f"{_named(scanned)}: pictures without a text layer")
+    if garbled:
+        found.notes.append(f"{_named(garbled)}: glyphs that do not say which letters they are")
 
 
-def _refuse_pictures(found: PdfText) -> None:
-    letters = sum(len(text) - text.count(" ") - text.count("\r\n") * 2 for text in found.pages)
-    if found.unread_pages and letters < _FEW_CHARS * max(1, len(found.pages)) * 2 and letters < 200:
-        if letters >= _FEW_CHARS * len(found.pages) and len(found.pages) == 1:
-            return
-        pages = _ranges(found.unread_pages)
-        raise Unreadable("needs_ocr", f"its pages are pictures without a text layer (pages {pages})")
-    if not any(text.strip() for text in found.pages):
-        raise Unreadable("empty", "its pages hold no text")
+def _needs_ocr(why: str, pages: list[int]) -> Unreadable:
+    return Unreadable("needs_ocr", f"{why} ({_named(pages)})", remedy=OCR_REMEDY)
 
 
-def _ranges(numbers: list[int]) -> str:
+def _letters(text: str) -> int:
+    return sum(map(len, text.split()))
+
+
+def _named(numbers: Iterable[int]) -> str:
+    """`page 3`, `pages 1–4, 7`."""
     parts: list[list[int]] = []
     for number in numbers:
         if parts and number == parts[-1][1] + 1:
@@ -215,38 +258,5 @@ def _ranges(numbers: list[int]) -> str:
         else:
             parts.append([number, number])
     shown = [str(low) if low == high else f"{low}–{high}" for low, high in parts[:12]]
-    return ", ".join(shown) + (", …" if len(parts) > 12 else "")
-
-
-_CID = re.compile(r"\(cid:\d+\)")
-_HYPHEN = re.compile(r"(\w+)[\ufffe\x02](?:\r\n|\n)?(\w*)")
-_WORD = re.compile(r"[^\W\d_]{2,}")
-# Ligatures and Arabic shapes: glyphs of print that nobody types in a question.
-_GLYPHS = re.compile(r"[\ufb00-\ufb4f\ufb50-\ufdff\ufe70-\ufefc]+")
-_CONTROLS = {code: None for code in range(32) if code not in (9, 10)} | {0xFFFE: None, 0xFFFF: None, 0x7F: None}
-
-
-def clean_pages(pages: list[str]) -> list[str]:
-    """Pages with line-end hyphens resolved, line ends as newlines, ligatures and Arabic shapes as letters."""
-    words = {word.lower() for text in pages for word in _WORD.findall(text)}
-    hyphenated = {word.lower() for text in pages for word in re.findall(r"[^\W\d_]+-[^\W\d_]+", text)}
-
-    def joined(found: re.Match[str]) -> str:
-        left, right = found[1], found[2]
-        if not right:
-            return left
-        left_word, right_word = left.lower(), right.lower()
-        if left_word + right_word in words:
-            return left + right
-        true_hyphen = f"{left_word}-{right_word}" in hyphenated or (
-            len(left) > 2 and len(right) > 2 and left_word in words and right_word in words
-        )
-        return f"{left}-{right}" if true_hyphen else left + right
-
-    cleaned = []
-    for text in pages:
-        if "\ufffe" in text or "\x02" in text:
-            text = _HYPHEN.sub(joined, text)
-        text = text.replace("\r\n", "\n").replace("\r", "\n").translate(_CONTROLS)
-        cleaned.append(_GLYPHS.sub(lambda found: unicodedata.normalize("NFKC", found[0]), text))
-    return cleaned
+    several = len(parts) > 1 or parts[0][0] != parts[0][1]
+    return f"page{'s' if several else ''} {', '.join(shown)}" + (", …" if len(parts) > 12 else "")

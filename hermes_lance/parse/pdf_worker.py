@@ -1,8 +1,8 @@
 """The process that reads PDFs: `python -m hermes_lance.parse.pdf_worker`, fed by `isolate.Worker`.
 
 One question is `{"kind": "pdf"}` with the bytes of the file. The answer: `opened` (pages), `text` (all pages) or
-`failed` (code, detail), then `tables`, then `done`. The text goes out before tables are tried, so that a page of
-lines that cannot be finished costs its tables only.
+`failed` (code, detail), then a `table` for each one, then `done`. The text goes out before tables are tried, so that
+a page of lines that cannot be finished costs its tables only.
 """
 
 from __future__ import annotations
@@ -41,18 +41,26 @@ def _answer(answers: BinaryIO, data: bytes) -> None:
     try:
         found = read_pdf(data, opened)
     except Unreadable as reason:
-        write_message(
-            answers, {"event": "failed", "code": reason.code, "detail": reason.detail, "failed": reason.failed}
-        )
+        told = {"code": reason.code, "detail": reason.detail, "failed": reason.failed, "remedy": reason.remedy}
+        write_message(answers, {"event": "failed", **told})
         return
     except MemoryError:
         detail = f"it needs more than {limits.MEMORY_BYTES >> 20} MiB of memory"
-        write_message(answers, {"event": "failed", "code": "parse_failed", "detail": detail, "failed": True})
+        told = {"code": "parse_failed", "detail": detail, "failed": True, "remedy": None}
+        write_message(answers, {"event": "failed", **told})
         return
-    header = {"event": "text", "outline": found.outline, "title": found.title, "unread": found.unread_pages}
+    header = {
+        "event": "text",
+        "outline": found.outline,
+        "title": found.title,
+        "labels": found.labels,
+        "unread": found.unread_pages,
+        "unmapped": list(found.unmapped.items()),
+        "notes": found.notes,
+    }
     write_message(answers, header, "\f".join(found.pages).encode("utf-8", "replace"))
-    if found.ruled_pages:
-        write_message(answers, {"event": "tables", "tables": tables_of(data, found.ruled_pages)})
+    for page, table in tables_of(data, found.ruled_pages) if found.ruled_pages else ():
+        write_message(answers, {"event": "table", "page": page, "table": table})
 
 
 if __name__ == "__main__":

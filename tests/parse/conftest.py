@@ -28,25 +28,33 @@ def _stream(data: bytes, entries: bytes = b"") -> bytes:
     return b"<<%s/Length %d>>stream\n%s\nendstream" % (entries, len(data), data)
 
 
+_PICTURE = b"q 500 0 0 700 0 0 cm BI /W 1 /H 1 /BPC 8 /CS /G ID \x7f EI Q"
+
+
 class PdfMaker:
     """PDFs of plain text, and ones that mean harm."""
 
-    def pages(self, *texts: str, outline: Sequence[tuple[str, int]] = ()) -> bytes:
-        """One page for each text, lines below each other; the outline as (title, page from 0)."""
+    def pages(self, *texts: str | None, outline: Sequence[tuple[str, int]] = (), labels: bytes = b"") -> bytes:
+        """One page for each text, lines below each other, or one picture for None; the outline as (title, page from 0).
+
+        `labels` are the entries of the number tree of page labels.
+        """
         kids = b" ".join(b"%d 0 R" % (4 + 2 * index) for index in range(len(texts)))
-        catalog = b"<</Type/Catalog/Pages 2 0 R/Outlines %d 0 R>>" % (4 + 2 * len(texts)) if outline else b""
+        catalog = b"/Outlines %d 0 R" % (4 + 2 * len(texts)) if outline else b""
+        catalog += b"/PageLabels<</Nums[%s]>>" % labels if labels else b""
         objects = [
-            catalog or b"<</Type/Catalog/Pages 2 0 R>>",
+            b"<</Type/Catalog/Pages 2 0 R%s>>" % catalog,
             b"<</Type/Pages/Kids[%s]/Count %d>>" % (kids, len(texts)),
             b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
         ]
         for index, text in enumerate(texts):
-            lines = b" T* ".join(b"(%s) Tj" % line.encode("latin-1") for line in text.split("\n"))
+            lines = b" T* ".join(b"(%s) Tj" % line.encode("latin-1") for line in (text or "").split("\n"))
+            content = b"BT /F 12 Tf 14 TL 40 760 Td %s ET" % lines if text is not None else _PICTURE
             objects.append(
                 b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 600 800]/Contents %d 0 R/Resources<</Font<</F 3 0 R>>>>>>"
                 % (5 + 2 * index)
             )
-            objects.append(_stream(b"BT /F 12 Tf 14 TL 40 760 Td %s ET" % lines))
+            objects.append(_stream(content))
         if outline:
             first = 5 + 2 * len(texts)
             last = first + len(outline) - 1
@@ -95,23 +103,35 @@ class PdfMaker:
         """A page tree that contains itself."""
         return _assembled([b"<</Type/Catalog/Pages 2 0 R>>", b"<</Type/Pages/Kids[2 0 R]/Count 1>>"])
 
-    def picture(self) -> bytes:
-        """A page that is a picture and nothing else, as a scanner makes it."""
-        image = b"/Type/XObject/Subtype/Image/Width 1/Height 1/BitsPerComponent 8/ColorSpace/DeviceGray"
-        return self.content(
-            _stream(b"q 500 0 0 700 0 0 cm /P Do Q"), b"/XObject<</P 6 0 R>>", [_stream(b"\x7f", image)]
-        )
+    def drawn(self, stream: bytes) -> bytes:
+        """One page with this content; its font is /F."""
+        return self.content(_stream(stream))
 
-    def table(self, rows: Sequence[Sequence[str]]) -> bytes:
-        """A table with ruled lines."""
+    def picture(self, pages: int = 1, stamp: bytes = b"") -> bytes:
+        """Pages that are a picture and nothing else, as a scanner makes them, or with a stamp and its number."""
+        kids = b" ".join(b"%d 0 R" % (4 + 2 * index) for index in range(pages))
+        objects = [
+            b"<</Type/Catalog/Pages 2 0 R>>",
+            b"<</Type/Pages/Kids[%s]/Count %d>>" % (kids, pages),
+            b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
+        ]
+        page = b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 600 800]/Contents %d 0 R/Resources<</Font<</F 3 0 R>>>>>>"
+        for index in range(pages):
+            text = b" BT /F 9 Tf 40 20 Td (%s) Tj ET" % (stamp % index) if stamp else b""
+            objects += [page % (5 + 2 * index), _stream(_PICTURE + text)]
+        return _assembled(objects)
+
+    def table(self, rows: Sequence[Sequence[str]], offsets: Sequence[float] = (0.0,)) -> bytes:
+        """A table with ruled lines; each cell is drawn once for each offset to the right."""
         high, wide = len(rows), len(rows[0])
         bottom = 700 - 30 * high
         lines = [b"40 %d m %d %d l S" % (700 - 30 * y, 40 + 120 * wide, 700 - 30 * y) for y in range(high + 1)]
         lines += [b"%d %d m %d 700 l S" % (40 + 120 * x, bottom, 40 + 120 * x) for x in range(wide + 1)]
         cells = [
-            b"BT /F 10 Tf %d %d Td (%s) Tj ET" % (46 + 120 * x, 680 - 30 * y, cell.encode("latin-1"))
+            b"BT /F 10 Tf %.1f %d Td (%s) Tj ET" % (46 + 120 * x + offset, 680 - 30 * y, cell.encode("latin-1"))
             for y, row in enumerate(rows)
             for x, cell in enumerate(row)
+            for offset in offsets
         ]
         return self.content(_stream(b"\n".join([*lines, *cells])))
 
