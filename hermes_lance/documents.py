@@ -1,4 +1,4 @@
-"""What a person does with single documents: forgets them for good, brings them back, drops them until they change.
+"""What a person does with single documents: takes them in, looks into them, drops them or forgets them for good.
 
 A part of `Library`, on its own floor: each method wires a flow with the lock and the tables. Loading this file loads
 none of the rooms.
@@ -7,23 +7,40 @@ none of the rooms.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from hermes_lance.core.errors import DatasetMissing, UsageError
+from hermes_lance.core.errors import DatasetBusy, DatasetMissing, DatasetReadOnly, DiskFull, UsageError
+from hermes_lance.store import manifest as manifests
 
 if TYPE_CHECKING:
     from hermes_lance.core.config import Config
-    from hermes_lance.core.records import Root
+    from hermes_lance.core.records import IndexReport, Root
     from hermes_lance.ingest.forget import Dropped
+    from hermes_lance.ingest.lines import Lines
     from hermes_lance.ingest.roots import Place
     from hermes_lance.store.forgotten import Tombstone
     from hermes_lance.store.manifest import Manifest
+    from hermes_lance.store.snapshot import Snapshot
     from hermes_lance.store.tables import Tables
 
 Made = TypeVar("Made")
 Paths = Sequence[str | Path]
 """Display paths or absolute paths."""
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    """A file that was taken into the workspace, and what became of it."""
+
+    file: str | Path
+    path: str
+    """Display path."""
+    copied: bool
+    state: str
+    reason: str | None
+    chunks: int
 
 
 class Documents:
@@ -40,6 +57,68 @@ class Documents:
     def close(self) -> None:
         """Lets go of the open generation."""
         raise NotImplementedError
+
+    def snapshot(self) -> Snapshot:
+        """The current generation."""
+        raise NotImplementedError
+
+    def index(
+        self, *, only_paths: Paths, cancelled: Callable[[], bool] | None = None, wait_seconds: float = 30.0
+    ) -> IndexReport:
+        """Brings the dataset in step with these files."""
+        raise NotImplementedError
+
+    def _reload(self) -> None:
+        raise NotImplementedError
+
+    def make_folders(self) -> list[Path]:
+        """The workspace and the folder of the index with their usual sub-folders; those that were not there."""
+        from hermes_lance.ingest.roots import make_folders
+
+        return make_folders(self.config)
+
+    def set_value(self, key: str, value: str | bool) -> Path:
+        """Sets `knowledgebase.<key>` in the configuration file, which keeps its comments; that file."""
+        from hermes_lance.ingest.settings_file import set_value
+
+        file = self.config.config_file or self.config.home / "config.yaml"
+        set_value(file, key, value)
+        self._reload()
+        return file
+
+    def add_files(
+        self, files: Paths, *, cancelled: Callable[[], bool] | None = None, wait_seconds: float = 30.0
+    ) -> tuple[list[Added], IndexReport]:
+        """Copies files into `uploads` of the workspace, never over another one, and indexes them; what became of each.
+
+        A file that lies in a root already is not copied. Raises `FileMissing`, `UsageError`, and as `index` does.
+        """
+        from hermes_lance.ingest import uploads
+
+        if self.caller_owned:
+            raise UsageError(f"{self.dataset}: a dataset named by --dataset is never changed", hint="Use --home.")
+        roots = self.roots()
+        taken = [uploads.taken_in(self.config, roots, file) for file in files]
+        paths = [place.display_path for place, _ in taken]
+        report = self.index(only_paths=paths, cancelled=cancelled, wait_seconds=wait_seconds)
+        return [self._added(file, *one) for file, one in zip(files, taken, strict=True)], report
+
+    def _added(self, file: str | Path, place: Place, copied: bool) -> Added:
+        from hermes_lance.ingest.forget import known_at
+
+        known = known_at(self.snapshot().files, place)
+        if known is None:
+            return Added(file, place.display_path, copied, "skipped", "left out together with its folder", 0)
+        reason = f"{known.reason} ({known.rule})" if known.rule else known.reason
+        return Added(file, place.display_path, copied, known.state, reason, known.chunks)
+
+    def lines(
+        self, pattern: str, *, path: str | None = None, file_glob: str | None = None, limit: int = 20, offset: int = 0
+    ) -> Lines:
+        """Lines of the files on the disk that a regular expression fits. `UsageError`, `FileMissing`."""
+        from hermes_lance.ingest.lines import matching
+
+        return matching(self.config, self.roots(), pattern, path=path, file_glob=file_glob, limit=limit, offset=offset)
 
     def forget(self, paths: Paths, *, purge: bool = False, wait_seconds: float = 30.0) -> Dropped:
         """Documents leave the dataset for good: later builds leave their paths, and equal contents elsewhere, out.
@@ -81,6 +160,23 @@ class Documents:
 
         return sorted(forgotten.read(self.dataset).entries.values(), key=lambda one: one.shown)
 
+    def _list_again(self, report: IndexReport) -> None:
+        """Writes `workspace.json` after a run that had nothing to do, where the file does not speak of its generation:
+        another command has published, or a run was killed before it wrote the file."""
+        from hermes_lance.ingest import listing
+
+        if report.generation is None or listing.is_of(self.config, report.generation):
+            return
+        from hermes_lance.store.lock import writing
+
+        try:
+            with writing(self.dataset, 0.0):
+                listing.write(self.config, self.dataset, manifests.current(self.dataset))
+        except DatasetBusy:
+            return  # who is writing there will write this file too
+        except (DatasetReadOnly, DiskFull) as error:
+            report.warnings.append(f"writing workspace.json was put off: {error}")
+
     def _places(self, paths: Paths) -> list[Place]:
         from hermes_lance.ingest.roots import located
 
@@ -92,6 +188,7 @@ class Documents:
         return places
 
     def _locked(self, act: Callable[[Tables, Manifest | None], Made], wait_seconds: float) -> Made:
+        from hermes_lance.ingest import listing
         from hermes_lance.store import compact, recover
         from hermes_lance.store.lock import writing
         from hermes_lance.store.tables import Tables
@@ -104,5 +201,6 @@ class Documents:
             made = act(tables, base)
             if base is not None:
                 compact.retain(self.dataset)
+                listing.write(self.config, self.dataset, manifests.current(self.dataset))
         self.close()
         return made

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -21,14 +20,14 @@ from hermes_lance.core.errors import (
     PluginMissing,
     UsageError,
 )
-from hermes_lance.core.names import on_disk
-from hermes_lance.core.records import WORKSPACE, Query
+from hermes_lance.core.records import Query
 from hermes_lance.documents import Documents
 from hermes_lance.store import manifest as manifests
 
 if TYPE_CHECKING:
     from hermes_lance.core.contracts import Embedder
-    from hermes_lance.core.records import IndexReport, KnownFile, Root, Verdict
+    from hermes_lance.core.records import IndexReport, Root, Verdict
+    from hermes_lance.places import Places
     from hermes_lance.search.page import Answer
     from hermes_lance.store.check import Check
     from hermes_lance.store.compact import Removed
@@ -90,6 +89,14 @@ class Library(Documents):
         self._reload()
         return gone
 
+    def move_root(self, identifier: str | Path, path: str | Path) -> tuple[Root, Root]:
+        """Tells where the folder of a root now stands: before and after. The next build embeds nothing anew."""
+        from hermes_lance.ingest import roots as root_list
+
+        both = root_list.move_root(self.config, identifier, path)
+        self._reload()
+        return both
+
     def _reload(self) -> None:
         self.config = configuration.resolve(self.config.home, self.config.config_file)
 
@@ -137,7 +144,9 @@ class Library(Documents):
         signatures = PieceSignatures.of_config(self.config)
         first = survey(self.config, self.dataset, roots, signatures.of, self.manifest_or_none(), only=only, full=full)
         report = unchanged(first, self.dataset, self.embedder if embed else None)
-        if report is None:
+        if report is not None:
+            self._list_again(report)
+        else:
             from hermes_lance.ingest.pipeline import Build
 
             build = Build(
@@ -302,32 +311,16 @@ class Library(Documents):
             check_disk=generation is None and not self.caller_owned,
         )
         embedder, waiting = self._query_embedder(snapshot) if query.mode != "lexical" else (None, ())
-        found = answer(query, snapshot, settings, embedder, Freshness(self.locator(snapshot)), self.display(snapshot))
+        places = self.places(snapshot)
+        freshness = Freshness(places.of, places.folder)
+        found = answer(query, snapshot, settings, embedder, freshness, places.display)
         return replace(found, warnings=(*self.warnings, *waiting, *found.warnings))
 
-    def locator(self, snapshot: Snapshot) -> Callable[[KnownFile], str | bytes | None]:
-        """Where a known file is on disk; none for a root that nobody knows any more."""
-        places = {root["key"]: on_disk(root["path"], root.get("raw_path")) for root in snapshot.manifest.roots}
-        # An extra root's key is its path; the workspace alone can be somewhere else than it was. Asking `roots` would
-        # list the workspace at every search.
-        places[WORKSPACE] = os.fspath(self.config.workspace_root)
+    def places(self, snapshot: Snapshot) -> Places:
+        """Where the files of a generation are on disk, and how they are shown."""
+        from hermes_lance.places import Places
 
-        def locate(known: KnownFile) -> str | None:
-            top = places.get(known.root)
-            return None if top is None else os.path.join(top, on_disk(known.path, known.raw_path))
-
-        return locate
-
-    def display(self, snapshot: Snapshot) -> Callable[[KnownFile], str]:
-        """How a known file is shown: its path in the workspace, `label/path` elsewhere."""
-        labels = {root["key"]: root["label"] for root in snapshot.manifest.roots}
-
-        def display(known: KnownFile) -> str:
-            if known.root == WORKSPACE:
-                return known.path
-            return f"{labels.get(known.root, known.root)}/{known.path}"
-
-        return display
+        return Places(snapshot.manifest, self.config)
 
     # -- what is here ------------------------------------------------------------------------------------------
 

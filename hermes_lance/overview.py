@@ -6,7 +6,7 @@ On the library's own floor: each function gathers from the rooms what one comman
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -19,10 +19,13 @@ from hermes_lance.core.errors import (
     UsageError,
 )
 from hermes_lance.core.signature import digest
+from hermes_lance.ingest.roots import overlaps, roots_differ
 from hermes_lance.ingest.signatures import PieceSignatures
+from hermes_lance.search.freshness import is_away
 from hermes_lance.store import manifest as manifests
 from hermes_lance.store.files import FilesState
 from hermes_lance.store.manifest import Manifest
+from hermes_lance.store.segment import reading
 
 if TYPE_CHECKING:
     from hermes_lance.core.config import Config
@@ -104,7 +107,11 @@ def status(library: Opened, *, files: bool = False) -> dict[str, Any]:
         "stale": _outdated(library, manifest),
         "plugins": _plugins(library),
         "fingerprint": manifest.fingerprints.get("bundle") if manifest else None,
-        "warnings": [*library.warnings, *(f"{one}. {one.hint}" for one in _plugin_troubles(library))],
+        "warnings": [
+            *library.warnings,
+            *(f"{one}. {one.hint}" for one in _plugin_troubles(library)),
+            *_about_roots(library, manifest),
+        ],
     }
     if files:
         body["files_detail"] = list(_file_rows(library, manifest))
@@ -124,6 +131,8 @@ def _outdated(library: Opened, manifest: Manifest | None) -> bool:
         return True
     if library.caller_owned:
         return False  # made with the settings of another home
+    if roots_differ(manifest.roots, library.roots()):
+        return True
     active = manifest.space.get("active") or {}
     if active.get("embedder") != library.config.embedder and library.embedder_trouble() is None:
         return True
@@ -132,6 +141,34 @@ def _outdated(library: Opened, manifest: Manifest | None) -> bool:
     except PluginMissing:
         return False  # a build could not redo them either; the warnings say why
     return bool(manifest.fingerprints) and manifest.fingerprints.get("pieces") != pieces
+
+
+def _about_roots(library: Opened, manifest: Manifest | None) -> Iterator[str]:
+    """What is known of files that no build can look at now, or that the next one drops with their root."""
+    if manifest is None or library.caller_owned:
+        return
+    active = library.roots()
+    away, present = _away(library, manifest, active), {root.key for root in active}
+    counts = {root: len(rows) for root, rows in _state(library, manifest).roots.items()}
+    for entry in manifest.roots:
+        number = counts.get(entry["key"], 0)
+        files = f"{number:,} file{'' if number == 1 else 's'}"
+        if entry["key"] not in present:
+            yield f"{entry['label']} ({entry['path']}) is no longer a root; the next build drops its {files}"
+        elif entry["key"] in away:
+            yield f"{entry['label']} ({entry['path']}) is not there; what is known of its {files} is kept"
+
+
+def _state(library: Opened, manifest: Manifest | None) -> FilesState:
+    return FilesState(library.dataset / manifests.SIDE, manifest.files if manifest else None)
+
+
+def _away(library: Opened, manifest: Manifest | None, roots: Sequence[Root]) -> set[str]:
+    """Keys of roots that are missing, or empty where a disk was mounted."""
+    state = _state(library, manifest)
+    with reading(state.path):
+        devs = {root: state.column("devs")[rows.start] for root, rows in state.roots.items()}
+    return {root.key for root in roots if is_away(os.fspath(root.path), devs.get(root.key, 0))}
 
 
 def _plugin_troubles(library: Opened) -> list[HermesLanceError]:
@@ -147,7 +184,7 @@ def _plugin_troubles(library: Opened) -> list[HermesLanceError]:
 
 def _file_rows(library: Opened, manifest: Manifest | None) -> Iterator[dict[str, Any]]:
     labels = {root["key"]: root["label"] for root in manifest.roots} if manifest else {}
-    state = FilesState(library.dataset / manifests.SIDE, manifest.files if manifest else None)
+    state = _state(library, manifest)
 
     def shown(known: KnownFile) -> str:
         label = labels.get(known.root, known.root)
@@ -228,7 +265,11 @@ def _configuration(library: Opened) -> list[Check]:
     if library.config.warnings:
         detail = "; ".join(library.config.warnings)
         found = [Check("configuration", False, detail, fatal=False, remedy="Correct these keys in config.yaml.")]
-    missing = [root for root in library.roots() if not root.path.is_dir()]
+    try:
+        away = _away(library, library.manifest_or_none(), library.roots())
+    except HermesLanceError:
+        away = _away(library, None, library.roots())  # another check says what is wrong with the dataset
+    missing = [root for root in library.roots() if root.key in away]
     detail = ", ".join(f"{root.label} ({root.path})" for root in missing)
     if missing:
         remedy = "Mount it again, or run `hermes-lance workspace roots remove LABEL`."
@@ -237,6 +278,11 @@ def _configuration(library: Opened) -> list[Check]:
         found.append(Check("roots", False, f"not there: {detail}", fatal=False, remedy=remedy))
     else:
         found.append(Check("roots", True, f"{len(library.roots())} folders, all there"))
+    if shared := overlaps(library.roots()):
+        remedy = (
+            "Nothing is indexed twice; remove a root with `hermes-lance workspace roots remove` if it is not meant."
+        )
+        found.append(Check("overlap", False, "; ".join(shared), fatal=False, remedy=remedy))
     troubles = _plugin_troubles(library)
     found += [Check("plugins", False, str(one), fatal=False, remedy=one.hint) for one in troubles]
     return found if troubles else [*found, Check("plugins", True, "all that are named can be had")]

@@ -17,9 +17,9 @@ from hermes_lance.parse.suffixes import BINARY_SUFFIXES
 from hermes_lance.search.freshness import FRESH, UNVERIFIED, Freshness
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
+    from hermes_lance.places import Places
     from hermes_lance.search.page import Answer
     from hermes_lance.store.snapshot import Snapshot
 
@@ -35,8 +35,8 @@ class Searchable(Opened, Protocol):
         """The page for a question."""
         ...
 
-    def locator(self, snapshot: Snapshot) -> Callable[[KnownFile], str | bytes | None]:
-        """Where a known file is on disk."""
+    def places(self, snapshot: Snapshot) -> Places:
+        """Where the files of a generation are."""
         ...
 
 
@@ -67,7 +67,8 @@ def why(library: Searchable, path: str | Path, query: str | None = None) -> Verd
     if known.chunks == 0:
         rule = f" ({known.rule})" if known.rule else ""
         return Verdict(shown, f"Not indexed: {known.reason or known.state}{rule}.", tuple(stages))
-    fresh = Freshness(library.locator(snapshot)).of(known)
+    places = library.places(snapshot)
+    fresh = Freshness(places.of, places.folder).of(known)
     stages.append(TraceEntry("freshness", fresh, {"indexed_at": known.indexed_at}))
     verdict = f"Indexed as {known.chunks} passage{'' if known.chunks == 1 else 's'}."
     if fresh == UNVERIFIED:

@@ -13,31 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from hermes_lance.core import registry
+from hermes_lance.core.choices import DEFAULT_CHUNKERS, DEFAULT_PARSERS
 from hermes_lance.core.errors import ConfigError
 from hermes_lance.core.yaml_file import read_yaml
-
-DEFAULT_PARSERS: Mapping[str, str] = {
-    "text/markdown": "markdown",
-    "text/html": "html",
-    "image/svg+xml": "svg",
-    "application/pdf": "pdf",
-    "application/x-ipynb+json": "notebook",
-    "message/rfc822": "mail",
-    "application/mbox": "mail",
-    "text/*": "builtin_text",
-}
-DEFAULT_CHUNKERS: Mapping[str, str] = {
-    "text/markdown": "headings",
-    "text/x-*": "symbols",
-    "application/x-ipynb+json": "cells",
-    "text/csv": "rows",
-    "text/json": "keys",
-    "text/yaml": "keys",
-    "text/toml": "keys",
-    "text/ini": "keys",
-    "text/xml": "keys",
-    "*": "paragraphs",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,7 +250,10 @@ def from_mapping(home: Path, data: Mapping[str, Any], where: str, config_file: P
     flat = {"max_file_mb": knowledge["max_file_mb"]} if "max_file_mb" in knowledge else {}
     if flat and "max_file_mb" not in reader.section(knowledge, "indexing"):
         indexing = reader.fill(indexing, flat, "knowledgebase.")
-    top = reader.fill(_Top(), {**knowledge, "knowledgebase_path": knowledge.get("path")}, "knowledgebase.")
+    flat_keys = {**knowledge, "knowledgebase_path": knowledge.get("path")}
+    if flat_keys.get("retrieval_mode") is False:
+        flat_keys["retrieval_mode"] = "off"  # what YAML 1.1 makes of the bare word
+    top = reader.fill(_Top(), flat_keys, "knowledgebase.")
     embedders = reader.section(knowledge, "embedders", "knowledgebase.")
     embedder = registry.normal("embedders", str(embedders.get("active") or "minilm"))
     if "active" in embedders:

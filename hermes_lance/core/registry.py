@@ -25,11 +25,13 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
     "parsers": {
         "builtin_text": "hermes_lance.parse.plain:PlainParser",
         "markdown": "hermes_lance.parse.markdown:MarkdownParser",
+        "markup": "hermes_lance.parse.markup:MarkupParser",
         "html": "hermes_lance.parse.web:HtmlParser",
         "svg": "hermes_lance.parse.svg:SvgParser",
         "pdf": "hermes_lance.parse.pdf:PdfParser",
         "notebook": "hermes_lance.parse.notebook:NotebookParser",
         "mail": "hermes_lance.parse.mail:MailParser",
+        "office": "hermes_lance.parse.office:OfficeParser",
     },
     "chunkers": {
         "headings": "hermes_lance.parse.headings:HeadingsChunker",
@@ -50,11 +52,13 @@ SIGNATURES: Mapping[str, Mapping[str, str]] = {
     "parsers": {
         "builtin_text": "builtin_text/2",
         "markdown": "markdown/2",
-        "html": "html/2",
+        "markup": "markup/1",
+        "html": "html/3",
         "svg": "svg/2",
         "pdf": "pdf/2",
         "notebook": "notebook/1",
         "mail": "mail/1",
+        "office": "office/1",
     },
     "chunkers": {
         "headings": "headings/1:{target}:{overlap}",
@@ -67,7 +71,7 @@ SIGNATURES: Mapping[str, Mapping[str, str]] = {
     },
 }
 """What the built-in classes answer when they are asked for their signature; a test compares the two."""
-ALIASES: Mapping[str, Mapping[str, str]] = {"parsers": {"plain": "builtin_text"}}
+ALIASES: Mapping[str, Mapping[str, str]] = {"parsers": {"plain": "builtin_text", "docx": "office"}}
 
 
 def normal(category: str, name: str) -> str:

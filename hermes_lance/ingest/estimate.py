@@ -13,6 +13,7 @@ from pathlib import Path
 from hermes_lance.core.config import Config
 from hermes_lance.core.records import FileCounts, IndexReport, Problem, Root, SourceFile
 from hermes_lance.ingest.plan import TO_READ, Planned, Planner
+from hermes_lance.ingest.survey import files_words
 from hermes_lance.ingest.tally import Tally
 from hermes_lance.ingest.walk import Walk, settings_from
 from hermes_lance.parse.suffixes import BINARY_SUFFIXES
@@ -95,7 +96,7 @@ def estimate(
     for root_report in walk.reports.values():
         if root_report.left_out:
             result.warnings.append(
-                f"{root_report.root.label}: {root_report.left_out} files in sub-folders would be left out; "
+                f"{root_report.root.label}: would leave out {files_words(root_report.left_out)} in sub-folders; "
                 "add --recursive to index them"
             )
     if result.to_read:

@@ -175,7 +175,7 @@ def _published(dataset: Path, tables: Tables, base: Manifest, rows: Sequence[Kno
 
 
 def _tombstone(dataset: Path, place: Place, listed: Forgotten, *, purge: bool) -> Tombstone:
-    known = [one for state in _states(dataset) if (one := _known(state, place)) is not None]
+    known = [one for state in _states(dataset) if (one := known_at(state, place)) is not None]
     raw_path = known[0].raw_path if known else None
     found = contents.hashed(_file_at(place, raw_path), LARGEST_HASHED_BYTES)
     if isinstance(found, Skipped) and not known and _listed_as(listed, place) not in listed.entries:
@@ -208,7 +208,8 @@ def _states(dataset: Path) -> Iterable[FilesState]:
         yield FilesState(place / manifests.SIDE, manifests.read_manifest(place, place.name).files)
 
 
-def _known(state: FilesState, place: Place) -> KnownFile | None:
+def known_at(state: FilesState, place: Place) -> KnownFile | None:
+    """The record of the file at a place."""
     found = state.get(source_id(place.root.key, raw_bytes(place.path, None)))
     if found is None and place.path in (paths := state.paths(place.root.key)):
         # A name that is not valid UTF-8 is found by how it is shown.
@@ -218,7 +219,7 @@ def _known(state: FilesState, place: Place) -> KnownFile | None:
 
 def _id_of(dataset: Path, place: Place) -> str:
     for state in _states(dataset):
-        if (known := _known(state, place)) is not None:
+        if (known := known_at(state, place)) is not None:
             return known.id
     return source_id(place.root.key, raw_bytes(place.path, None))
 

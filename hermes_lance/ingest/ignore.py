@@ -71,6 +71,8 @@ class Rule:
     keeps: bool
     folders_only: bool
     expression: re.Pattern[bytes]
+    broad: bool = False
+    """Any name at all fits its last part, so that it asks for nothing in particular."""
 
     def fits(self, path: bytes, is_folder: bool) -> bool:
         """Whether the line names this very entry; a line that names a folder above it does not count here."""
@@ -174,9 +176,13 @@ class Scope:
         return Scope((*added, *self._layers)) if added else self
 
     def verdict(self, name: str, path: str, is_folder: bool) -> Rule | None:
-        """The rule that decides about an entry (`path` relative to the root), or none when no rule names it."""
+        """The rule that decides about an entry (`path` relative to the root), or none when no rule names it.
+
+        `!*/` in a list of what git is to take does not ask for `.git` and `node_modules`: the built-in list stays."""
         for cut, file in self._layers:
             rule = file.verdict(name, path[cut:], is_folder)
+            if rule is not None and rule.keeps and rule.broad:
+                break
             if rule is not None:
                 return rule
         return built_in_rules().verdict(name, path, is_folder)
@@ -223,7 +229,7 @@ def parsed(place: str, line: bytes) -> Rule | None:
     expression, _ = GitIgnoreSpecPattern.pattern_to_regex(text)
     if expression is None:
         raise ValueError("a bracket is not closed")
-    return Rule(place, keeps, folders_only, _compiled(expression))
+    return Rule(place, keeps, folders_only, _compiled(expression), not text.rpartition(b"/")[2].strip(b"*"))
 
 
 def _fixed_ends(line: bytes) -> tuple[str, str]:

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 
 from hermes_lance.core import ids
 from hermes_lance.core.config import Config
-from hermes_lance.core.errors import Cancelled, DiskFull
-from hermes_lance.core.names import printable
+from hermes_lance.core.errors import Cancelled, DatasetReadOnly, DiskFull
 from hermes_lance.core.records import IndexReport, Root
-from hermes_lance.ingest import forget, vectors
+from hermes_lance.ingest import forget, listing, vectors
 from hermes_lance.ingest.apply import Applier
 from hermes_lance.ingest.plan import TO_READ, Plan
 from hermes_lance.ingest.reading import Reader
+from hermes_lance.ingest.roots import as_entries, roots_differ
 from hermes_lance.ingest.survey import Survey, space_differs, survey, unfinished
 from hermes_lance.ingest.tally import Tally
 from hermes_lance.store import compact, forgotten, recover
@@ -91,7 +91,7 @@ class Build:
         if first is not None:
             self._started = first.started
         plan = self._plan(base, first)
-        if base is None or not plan.empty or self._unfinished(base):
+        if base is None or not plan.empty or roots_differ(base.roots, self.roots) or self._unfinished(base):
             try:
                 with writing(self.dataset, self.wait_seconds):
                     base = self._write(base, plan)
@@ -137,7 +137,7 @@ class Build:
         base, done = recover.recover(self.dataset, self._tables)
         if done in {"rolled back", "rolled forward"}:
             self.tally.warn(f"an interrupted run was {done}")
-        base = forget.finish(self.dataset, self._tables, base)
+        base = forget.finish(self.dataset, self._tables, base, beside=[self.config.knowledgebase_root])
         if _id(base) != _id(planned_on):
             # Another process has published meanwhile, or the interrupted run was tidied.
             self.report.warnings = [one for one in self.report.warnings if "left out" not in one]
@@ -166,14 +166,17 @@ class Build:
         except DiskFull as error:
             self.tally.warn(f"upkeep was put off: {error}")
         compact.retain(self.dataset)
+        try:
+            listing.write(self.config, self.dataset, base)
+        except (DatasetReadOnly, DiskFull) as error:
+            self.tally.warn(f"writing workspace.json was put off: {error}")
         return base
 
     def _facts(self, base: Manifest | None) -> Facts:
         space = dict(base.space) if base is not None and base.space.get("active") else self._own_space()
-        roots = [_root_entry(root) for root in self.roots]
         if self._fingerprints is None:
             self._fingerprints = self.fingerprints()
-        return Facts(self._fingerprints, space, self.settings, roots)
+        return Facts(self._fingerprints, space, self.settings, as_entries(self.roots))
 
     def _own_space(self) -> dict[str, object]:
         model = self.embedder()
@@ -203,7 +206,7 @@ class Build:
                 applier.apply(item, work)
                 if self._full_enough(work, began):
                     base, work, began = self._publish_text(work, base), None, time.monotonic()
-            if work is None and base is None:
+            if work is None and (base is None or roots_differ(base.roots, self.roots)):
                 work = self._begin(base)
             return self._publish_text(work, base) if work is not None else base
         except BaseException:
@@ -334,9 +337,3 @@ class _Line:
 
 def _id(manifest: Manifest | None) -> str | None:
     return manifest.id if manifest is not None else None
-
-
-def _root_entry(root: Root) -> dict[str, object]:
-    """A root as the manifest has it; `raw_path` as for files."""
-    path, raw_path = printable(str(root.path))
-    return {"key": root.key, "label": root.label, "path": path, "raw_path": raw_path, "recursive": root.recursive}

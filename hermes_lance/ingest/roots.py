@@ -7,7 +7,7 @@ the top of the workspace, so a display path means one file.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
@@ -15,6 +15,9 @@ from hermes_lance.core.config import Config, RootSetting
 from hermes_lance.core.errors import FileMissing, OutsideRoots, UsageError
 from hermes_lance.core.names import printable
 from hermes_lance.core.records import WORKSPACE, Root
+
+ENTRY = ("key", "label", "path", "raw_path", "recursive")
+"""What a manifest says of a root."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +50,41 @@ def active_roots(config: Config, extra: Sequence[tuple[Path, bool]] = ()) -> lis
         taken.add(label)
         roots.append(Root(printable(os.fspath(path))[0], label, path, setting.recursive))
     return roots
+
+
+SUB_FOLDERS = ("docs", "notes", "data", "code", "uploads", "media")
+UPLOADS = "uploads"
+KNOWLEDGE_FOLDERS = ("indexes", "manifests", "cache")
+
+
+def make_folders(config: Config) -> list[Path]:
+    """The workspace and the folder of the index with their usual sub-folders; those that were not there."""
+    from hermes_lance.store.durable import make_private
+
+    wanted = [config.workspace_root, *(config.workspace_root / name for name in SUB_FOLDERS)]
+    wanted += [config.knowledgebase_root, *(config.knowledgebase_root / name for name in KNOWLEDGE_FOLDERS)]
+    missing = [folder for folder in wanted if not folder.is_dir()]
+    make_workspace(config)
+    for folder in missing:
+        make_private(folder)
+    return missing
+
+
+def as_entries(roots: Sequence[Root]) -> list[dict[str, object]]:
+    """Roots as the manifest has them; `raw_path` as for files."""
+    return [
+        dict(zip(ENTRY, (root.key, root.label, *printable(os.fspath(root.path)), root.recursive), strict=True))
+        for root in roots
+    ]
+
+
+def roots_differ(entries: Sequence[Mapping[str, object]], roots: Sequence[Root]) -> bool:
+    """A root has come or gone since, or has another label or another depth."""
+
+    def told(entries: Sequence[Mapping[str, object]]) -> list[list[object]]:
+        return sorted(([entry.get(name) for name in ENTRY] for entry in entries), key=str)
+
+    return told(entries) != told(as_entries(roots))
 
 
 def make_workspace(config: Config) -> None:
@@ -130,18 +168,7 @@ def add_root(config: Config, path: str | os.PathLike[str], *, recursive: bool = 
 
     Raises `FileMissing` when there is no such folder, `UsageError` when it is no folder or already a root.
     """
-    folder = _resolved(Path(os.path.expandvars(os.fspath(path))).expanduser())
-    shown = printable(os.fspath(folder))[0]
-    if not folder.exists():
-        raise FileMissing(f"{shown}: no such folder")
-    if not folder.is_dir():
-        raise UsageError(f"{shown}: a file, not a folder", hint="Name the folder that holds it.")
-    if printable(os.fspath(folder))[1] is not None:
-        raise UsageError(f"{shown}: the name is not valid UTF-8 and cannot stand in config.yaml", hint="Rename it.")
-    for root in active_roots(config):
-        if root.path == folder:
-            what = "the workspace, always active" if root.canonical else f"already a root, as {root.label}"
-            raise UsageError(f"{shown}: {what}", hint="See `hermes-lance workspace roots list`.")
+    folder = _new_folder(config, path)
     from hermes_lance.ingest import settings_file
 
     setting = RootSetting(os.fspath(folder), recursive)
@@ -154,22 +181,63 @@ def remove_root(config: Config, identifier: str | os.PathLike[str]) -> Root:
 
     Raises `UsageError` for the workspace and for what is no root. The index is changed by the next build.
     """
+    found = _extra_root(config, identifier, "cannot be removed")
+    from hermes_lance.ingest import settings_file
+
+    settings_file.remove_roots(_file_of(config), _as_written(config, found))
+    return found
+
+
+def move_root(config: Config, identifier: str | os.PathLike[str], path: str | os.PathLike[str]) -> tuple[Root, Root]:
+    """A root whose folder now stands elsewhere: writes its new path at the place of the old one; both as roots.
+
+    The next build knows the files again by their bytes, so nothing is embedded anew. Raises like `add_root` and
+    `remove_root`.
+    """
+    old = _extra_root(config, identifier, "is moved by workspace.path in config.yaml")
+    folder = _new_folder(config, path)
+    from hermes_lance.ingest import settings_file
+
+    written = _as_written(config, old)
+    settings_file.move_roots(_file_of(config), written, os.fspath(folder))
+    settings = (replace(one, path=os.fspath(folder)) if one.path in written else one for one in config.roots)
+    moved = active_roots(replace(config, roots=tuple(settings)))
+    return old, next(root for root in moved if root.path == folder)
+
+
+def _new_folder(config: Config, path: str | os.PathLike[str]) -> Path:
+    """A folder that is to become a root, resolved. Raises when it cannot."""
+    folder = _resolved(Path(os.path.expandvars(os.fspath(path))).expanduser())
+    shown = printable(os.fspath(folder))[0]
+    if not folder.exists():
+        raise FileMissing(f"{shown}: no such folder")
+    if not folder.is_dir():
+        raise UsageError(f"{shown}: a file, not a folder", hint="Name the folder that holds it.")
+    if printable(os.fspath(folder))[1] is not None:
+        raise UsageError(f"{shown}: the name is not valid UTF-8 and cannot stand in config.yaml", hint="Rename it.")
+    for root in active_roots(config):
+        if root.path == folder:
+            what = "the workspace, always active" if root.canonical else f"already a root, as {root.label}"
+            raise UsageError(f"{shown}: {what}", hint="See `hermes-lance workspace roots list`.")
+    return folder
+
+
+def _extra_root(config: Config, identifier: str | os.PathLike[str], refusal: str) -> Root:
+    """The root that a label, a path, or a path as written means; `UsageError` where it is the workspace or none."""
     given = os.fspath(identifier)
     roots = active_roots(config)
     folder = _setting_path(config, given)
     found = next((root for root in roots if root.label == given.rstrip("/")), None)
     found = found or next((root for root in roots if root.path == folder), None)
-    shown = printable(given)[0]
     if found is None:
-        raise UsageError(f"{shown}: not a root", hint="See `hermes-lance workspace roots list`.")
+        raise UsageError(f"{printable(given)[0]}: not a root", hint="See `hermes-lance workspace roots list`.")
     if found.canonical:
-        raise UsageError(f"{shown}: the workspace is always a root and cannot be removed")
-    from hermes_lance.ingest import settings_file
-
-    positions = [at for at, setting in enumerate(config.roots) if _setting_path(config, setting.path) == found.path]
-    written = {config.roots[at].path for at in positions}
-    settings_file.remove_roots(_file_of(config), written)
+        raise UsageError(f"{printable(given)[0]}: the workspace is always a root and {refusal}")
     return found
+
+
+def _as_written(config: Config, root: Root) -> set[str]:
+    return {setting.path for setting in config.roots if _setting_path(config, setting.path) == root.path}
 
 
 def _file_of(config: Config) -> Path:

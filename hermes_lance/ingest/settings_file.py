@@ -1,4 +1,4 @@
-"""Changing `knowledgebase.roots` in the shared `config.yaml`, and nothing else in it.
+"""Changing one value of `knowledgebase` in the shared `config.yaml`, its list of roots above all, and nothing else.
 
 Comments, order and quoting of everybody's sections stay; the new text is parsed and compared before it takes the
 place of the old file in one rename.
@@ -26,8 +26,8 @@ NEW_FILE_MODE = 0o600
 def append_root(file: Path, setting: RootSetting) -> None:
     """Add an entry at the end of the list; file, section and list are made where missing."""
 
-    def change(roots: list[Any]) -> None:
-        roots.append({"path": setting.path, "recursive": setting.recursive})
+    def change(section: Any) -> None:
+        _roots_of(section, file).append({"path": setting.path, "recursive": setting.recursive})
 
     _edit(file, change)
 
@@ -35,7 +35,8 @@ def append_root(file: Path, setting: RootSetting) -> None:
 def remove_roots(file: Path, written: Set[str]) -> None:
     """Remove every entry whose path is written so; `UsageError` when the file holds none of them."""
 
-    def change(roots: list[Any]) -> None:
+    def change(section: Any) -> None:
+        roots = _roots_of(section, file)
         keep = [at for at, entry in enumerate(roots) if _path_of(entry) not in written]
         if len(keep) == len(roots):
             raise UsageError(f"{file}: has no such root; it was set elsewhere")
@@ -46,17 +47,47 @@ def remove_roots(file: Path, written: Set[str]) -> None:
     _edit(file, change)
 
 
+def set_value(file: Path, key: str, value: str | bool) -> None:
+    """Set `knowledgebase.<key>`; file and section are made where missing."""
+    from ruamel.yaml.scalarstring import SingleQuotedScalarString
+
+    # Without quotes `off` would be read as false.
+    written = SingleQuotedScalarString(value) if isinstance(value, str) else value
+
+    def change(section: Any) -> None:
+        section[key] = written
+
+    _edit(file, change)
+
+
+def move_roots(file: Path, written: Set[str], path: str) -> None:
+    """Give every entry whose path is written so another path, at its place; `UsageError` when there is none."""
+
+    def change(section: Any) -> None:
+        roots = _roots_of(section, file)
+        found = [at for at, entry in enumerate(roots) if _path_of(entry) in written]
+        if not found:
+            raise UsageError(f"{file}: has no such root; it was set elsewhere")
+        for at in found:
+            if isinstance(roots[at], dict):
+                roots[at]["path"] = path
+            else:
+                roots[at] = path
+
+    _edit(file, change)
+
+
 def _path_of(entry: Any) -> Any:
     return entry.get("path") if isinstance(entry, dict) else entry
 
 
-def _edit(file: Path, change: Callable[[list[Any]], None]) -> None:
-    """Apply `change` to the list of roots, in the file and in what PyYAML reads, and see that both agree."""
+def _edit(file: Path, change: Callable[[Any], None]) -> None:
+    """Apply `change` to the mapping `knowledgebase`, in the file and in what PyYAML reads, and see that both agree."""
     expected = _plain(read_yaml(file))
     target = Path(os.path.realpath(file))
     old = target.read_bytes().decode("utf-8") if target.exists() else ""
     text = old.removeprefix("\ufeff").replace("\r\n", "\n")
-    change(_roots_of(expected, file))
+    change(_section_of(expected, file))
     before, section, after = _cut_out(text)
     # First only the lines of our own section, so that all others stay byte for byte. The whole file where that does
     # not do: the section leans on an anchor elsewhere, or the file is one flow mapping.
@@ -87,7 +118,7 @@ def _cut_out(text: str) -> tuple[str, str, str]:
     return "".join(lines[:start]), "".join(lines[start:end]), "".join(lines[end:])
 
 
-def _round_trip(file: Path, text: str, change: Callable[[list[Any]], None]) -> str | None:
+def _round_trip(file: Path, text: str, change: Callable[[Any], None]) -> str | None:
     """The text after the change, comments and quotes kept; none when it is no YAML document of its own."""
     from ruamel.yaml import YAML
     from ruamel.yaml.comments import CommentedMap
@@ -105,7 +136,7 @@ def _round_trip(file: Path, text: str, change: Callable[[list[Any]], None]) -> s
     if tree is not None and not isinstance(tree, dict):
         raise ConfigError(f"{file}: the top level is not a mapping")
     tree = CommentedMap() if tree is None else tree
-    change(_roots_of(tree, file))
+    change(_section_of(tree, file))
     out = io.StringIO()
     editor.dump(tree, out)
     return out.getvalue()
@@ -120,13 +151,18 @@ def _indents(text: str) -> tuple[int, int, int]:
     return mapping, offset + 1 + (len(item[3]) if item else 1), offset
 
 
-def _roots_of(tree: Any, file: Path) -> list[Any]:
-    """The list at `knowledgebase.roots`, made where missing."""
+def _section_of(tree: Any, file: Path) -> Any:
+    """The mapping `knowledgebase`, made where missing."""
     section = tree.get("knowledgebase")
     if section is None:
         section = tree["knowledgebase"] = type(tree)()
     if not isinstance(section, dict):
         raise ConfigError(f"{file}: knowledgebase must be a mapping")
+    return section
+
+
+def _roots_of(section: Any, file: Path) -> list[Any]:
+    """The list of roots in it, made where missing."""
     roots = section.get("roots")
     if roots is None:
         roots = section["roots"] = []

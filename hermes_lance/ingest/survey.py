@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 from hermes_lance.core.config import Config
 from hermes_lance.core.records import IndexReport, Root
 from hermes_lance.ingest.plan import Plan, Planner
+from hermes_lance.ingest.roots import roots_differ
 from hermes_lance.ingest.tally import Tally
-from hermes_lance.ingest.walk import Walk, settings_from
+from hermes_lance.ingest.walk import LEFT_OUT_CAP, Walk, settings_from
 from hermes_lance.parse.suffixes import BINARY_SUFFIXES
 from hermes_lance.store import forgotten
 from hermes_lance.store import manifest as manifests
@@ -38,6 +39,7 @@ class Survey:
     """Moment of the monotonic clock."""
     forgetting: bool = False
     """A forgotten file is still to be dropped or purged."""
+    roots: Sequence[Root] = ()
 
 
 def survey(
@@ -59,17 +61,24 @@ def survey(
     planner = Planner(state, signature_of, max_bytes=settings.max_bytes, only=only, full=full, forgotten=listed)
     plan = planner.plan(walk)
     warnings = [
-        f"{report.root.label}: {report.left_out} files in sub-folders were left out; "
+        f"{report.root.label}: left out {files_words(report.left_out)} in sub-folders; "
         "add the folder with --recursive to index them"
         for report in walk.reports.values()
         if report.left_out
     ]
-    return Survey(base, plan, warnings, started, listed.pending)
+    return Survey(base, plan, warnings, started, listed.pending, roots)
+
+
+def files_words(count: int) -> str:
+    """`1 file`, `2 files`, `10,000 files or more`."""
+    return f"{count:,} file{'' if count == 1 else 's'}{' or more' if count >= LEFT_OUT_CAP else ''}"
 
 
 def unchanged(found: Survey, dataset: Path, embedder: Callable[[], Embedder] | None) -> IndexReport | None:
     """The report of a run that has nothing to do; none when there is something."""
-    if found.base is None or not found.plan.empty or found.forgetting or unfinished(dataset, found.base, embedder):
+    if found.base is None or not found.plan.empty or found.forgetting:
+        return None
+    if roots_differ(found.base.roots, found.roots) or unfinished(dataset, found.base, embedder):
         return None
     tally = Tally(IndexReport())
     for warning in found.warnings:

@@ -30,9 +30,11 @@ class Tally:
         for warning in plan.warnings:
             self.warn(warning)
         for item in plan.items:
-            if item.change == "touched":
+            if item.change not in ("touched", "unchanged"):
+                continue
+            if item.skipped is None and item.known is not None and item.known.state == "indexed":
                 counts.unchanged += 1
-            elif item.change == "unchanged":
+            else:
                 self._unchanged(item)
 
     def _unchanged(self, item: Planned) -> None:

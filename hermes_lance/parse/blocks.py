@@ -8,25 +8,8 @@ of nested lists. Block rules: CommonMark 0.31, sections 4 and 5.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
-
-@dataclass(frozen=True, slots=True)
-class Heading:
-    """A top-level heading: where its first line starts, its level 1 to 6, its text as typed."""
-
-    start: int
-    level: int
-    title: str
-
-
-@dataclass(frozen=True, slots=True)
-class Blocks:
-    """Headings in order, and spans (fences, HTML, comments) that a cut should not enter."""
-
-    headings: list[Heading]
-    whole: list[tuple[int, int]]
-
+from hermes_lance.parse.trail import Blocks, Heading, same_length_newlines
 
 _CANDIDATE = re.compile(
     r"\n( {0,3})(?:"
@@ -66,11 +49,6 @@ _ANY_TAG = re.compile(
     r"(?:<[A-Za-z][A-Za-z0-9-]*(?:[ \t]+[A-Za-z_:][\w.:-]*(?:[ \t]*=[ \t]*(?:[^\s\"'=<>`]+|'[^'\n]*'|\"[^\"\n]*\"))?)*"
     r"[ \t]*/?>|</[A-Za-z][A-Za-z0-9-]*[ \t]*>)[ \t]*(?=\n|\Z)"
 )
-
-
-def same_length_newlines(text: str) -> str:
-    """`text` with every line end as one newline and every offset as before: CRLF becomes blank and newline."""
-    return text.replace("\r\n", " \n").replace("\r", "\n") if "\r" in text else text
 
 
 def scan(text: str, start: int = 0) -> Blocks:

@@ -1,4 +1,4 @@
-"""Chunker: along the headings of a Markdown document, neighbours packed to the target.
+"""Chunker: along the headings of Markdown and other markup, neighbours packed to the target.
 
 One heading a chunk loses to plain windows, because most sections are a few lines; packing whole sections to the
 target beats both.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hermes_lance.core.records import Document, Piece
-from hermes_lance.parse.blocks import scan
+from hermes_lance.parse.markup import LANGUAGES, whole_blocks
 from hermes_lance.parse.packing import Unit, pack
 from hermes_lance.parse.window import Cutter
 
@@ -18,7 +18,7 @@ class HeadingsChunker:
     """Passages made of whole sections; fences and HTML blocks stay whole where they fit."""
 
     name = "headings"
-    media_types: Sequence[str] = ("text/markdown",)
+    media_types: Sequence[str] = ("text/markdown", *LANGUAGES)
 
     def __init__(self, target_tokens: int = 512, overlap_tokens: int = 80) -> None:
         self.target_tokens = target_tokens
@@ -37,9 +37,9 @@ class HeadingsChunker:
         text = document.text
         units = [Unit(part.start, part.end, part.kind, part.trail, part.locator) for part in document.sections]
         if not units:
-            units = [Unit(0, len(text), "markdown")]
+            units = [Unit(0, len(text), "text")]
         cutter = Cutter(text, self.target_tokens, self.overlap_tokens)
         if not all(cutter.fits(unit.start, unit.end) for unit in units):
             body = next((unit.start for unit in units if unit.kind != "front_matter"), 0)
-            cutter.keep_whole(scan(text, body).whole)
+            cutter.keep_whole(whole_blocks(text, document.media_type, body))
         return pack(cutter, units)

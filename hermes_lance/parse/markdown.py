@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 from hermes_lance.core.records import Document, Section
 from hermes_lance.core.text import FrontMatter, front_matter
-from hermes_lance.parse.blocks import Heading, scan
+from hermes_lance.parse.blocks import scan
 from hermes_lance.parse.plain import decoded
+from hermes_lance.parse.trail import Heading, one_line, sections
 
-_TITLE_CHARS = 200
 _LINK = re.compile(r"!?\[([^\[\]]*)\](?:\([^()\s]*(?:[ \t]+\"[^\"]*\")?\)|\[[^\[\]]*\])")
 _ATTRIBUTES = re.compile(r"[ \t]*\{[#.:][^{}]*\}[ \t]*$")
 _TAG = re.compile(r"</?[A-Za-z][^<>]*>")
@@ -28,7 +28,7 @@ def readable_title(title: str) -> str:
         title = _TAG.sub("", title)
     if "\\" in title:
         title = _ESCAPE.sub(r"\1", title)
-    return " ".join(title.split())[:_TITLE_CHARS]
+    return one_line(title)
 
 
 class MarkdownParser:
@@ -64,18 +64,7 @@ class MarkdownParser:
 def _sections(text: str, matter: FrontMatter, headings: list[Heading]) -> list[Section]:
     title = readable_title(matter.fields.get("title", ""))
     above = (title,) if title and all(heading.level > 1 for heading in headings) else ()
-    sections = []
-    if matter.body_start:
-        sections.append(Section(0, matter.body_start, above, "front_matter"))
-    first = headings[0].start if headings else len(text)
-    if first > matter.body_start:
-        sections.append(Section(matter.body_start, first, above, "markdown"))
-    trail: list[tuple[int, str]] = []
-    for index, heading in enumerate(headings):
-        end = headings[index + 1].start if index + 1 < len(headings) else len(text)
-        while trail and trail[-1][0] >= heading.level:
-            trail.pop()
-        trail.append((heading.level, readable_title(heading.title)))
-        names = tuple(name for _, name in trail if name)
-        sections.append(Section(heading.start, end, above + names, "markdown"))
-    return sections
+    # Without a trail: the title stands in it.
+    head = [Section(0, matter.body_start, (), "front_matter")] if matter.body_start else []
+    readable = [Heading(heading.start, heading.level, readable_title(heading.title)) for heading in headings]
+    return head + sections(readable, matter.body_start, len(text), kind="markdown", above=above)

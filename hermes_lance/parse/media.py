@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from hermes_lance.core import encodings
-from hermes_lance.parse import suffixes
+from hermes_lance.parse import containers, suffixes
 
 
 class Unreadable(Exception):
@@ -27,6 +27,10 @@ class Unreadable(Exception):
 
 
 BINARY = "application/octet-stream"
+ENCRYPTED_OFFICE = "application/x-encrypted-office"
+ENCRYPTED = "it needs a password; save a copy without one to have it indexed"
+_ZIP, _OLE = "application/zip", "application/x-ole-storage"
+_OFFICE = frozenset(suffixes.DOCUMENT_TYPES[suffix] for suffix in suffixes.OFFICE_SUFFIXES)
 
 # Beginnings that no text has. The order matters where one is part of another.
 _MAGIC: tuple[tuple[bytes, str], ...] = (
@@ -96,12 +100,15 @@ def media_type(path: str, data: bytes) -> str:
     if by_magic is None and data[:4] == b"RIFF" and data[8:12] in (b"WEBP", b"WAVE", b"AVI "):
         by_magic = "application/x-riff"
     by_name = suffixes.DOCUMENT_TYPES.get(suffix)
-    if by_magic in ("application/zip", "application/x-ole-storage") and by_name in suffixes.CONTAINERS.get(
-        by_magic, ()
-    ):
-        return str(by_name)
+    if by_magic in (_ZIP, _OLE):
+        return _contained(by_magic, data, suffix) or (
+            by_name if by_name is not None and by_name in suffixes.CONTAINERS[by_magic] else by_magic
+        )
     if by_magic is not None:
         return by_magic
+    if by_name in _OFFICE and data:
+        # Programs write HTML or tables of text under the name of an office file.
+        by_name = _written_as_text(data, suffix) or by_name
     if by_name is not None:
         # Producers may put a little before the mark of a PDF; without any mark its parser says what is wrong.
         return by_name
@@ -114,6 +121,30 @@ def media_type(path: str, data: bytes) -> str:
     if suffix == "h" and _CPP_HEADER.search(data, 0, 65_536):
         return "text/x-cpp"
     return text_type or "text/plain"
+
+
+def _contained(magic: str, data: bytes, suffix: str) -> str | None:
+    if magic == _ZIP:
+        kind = containers.zipped_format(data)
+        return suffixes.DOCUMENT_TYPES[kind] if kind else None
+    kind = containers.ole_format(data, suffix)
+    return ENCRYPTED_OFFICE if kind == "encrypted" else suffixes.DOCUMENT_TYPES[kind] if kind else None
+
+
+_CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
+_MAIL_HEAD = re.compile(rb"(?:MIME-Version|From|Content-Type): ", re.IGNORECASE)
+
+
+def _written_as_text(data: bytes, suffix: str) -> str | None:
+    """The media type of a text that bears the suffix of an office document, or None where it is no text."""
+    wide = data.startswith((b"\xff\xfe", b"\xfe\xff"))
+    if not wide and _CONTROL.search(data, 0, 8192):
+        return None
+    if _MAIL_HEAD.match(data):
+        return "message/rfc822"  # a web archive, as Word and Excel save it
+    return _by_first_line(data.removeprefix(b"\xef\xbb\xbf")) or (
+        "text/csv" if suffix in ("xls", "xlsx", "ods") else "text/plain"
+    )
 
 
 def _by_first_line(data: bytes) -> str | None:
@@ -142,11 +173,13 @@ def language_of(media: str) -> str | None:
 
 def unsupported(path: str, media: str) -> Unreadable:
     """The reason to give for a file whose media type no parser takes."""
-    if media == "application/x-ole-storage" and suffixes.DOCUMENT_TYPES.get(suffix_of(path), "").find("openxml") > 0:
-        return Unreadable("encrypted", "it is encrypted and needs a password", failed=True)
+    protected = media == _OLE and suffixes.DOCUMENT_TYPES.get(suffix_of(path), "").find("openxml") > 0
+    if protected or media == ENCRYPTED_OFFICE:
+        return Unreadable("encrypted", ENCRYPTED, failed=True)
     name = suffixes.FORMAT_NAMES.get(media)
     if name is not None:
-        return Unreadable("unsupported", f"{name} files cannot be read yet")
+        instead = suffixes.INSTEAD.get(media)
+        return Unreadable("unsupported", f"{name} files cannot be read" + (f"; {instead}" if instead else " yet"))
     if media.startswith("text/"):
         return Unreadable("unsupported", f"no parser is set for {media}")
     return Unreadable("binary", f"the content is not text ({media})")

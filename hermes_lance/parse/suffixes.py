@@ -55,7 +55,7 @@ _LANGUAGES = {
     "objc": "m mm",
     "ocaml": "ml mli",
     "pascal": "pas pp dpr",
-    "perl": "pl pm t pod",
+    "perl": "pl pm t",
     "php": "php phtml php5 php7",
     "powershell": "ps1 psm1 psd1",
     "prolog": "pro prolog",
@@ -95,7 +95,8 @@ TEXT_TYPES: Mapping[str, str] = {
             "text/tex": "tex latex ltx sty cls bib",
             "text/asciidoc": "adoc asciidoc asc",
             "text/wiki": "wiki mediawiki textile",
-            "text/troff": "man roff 1 2 3 4 5 6 7 8",
+            "text/troff": "man mdoc roff 1 2 3 4 5 6 7 8",
+            "text/pod": "pod",
             "text/csv": "csv tsv psv",
             "text/json": "json jsonc json5 jsonl ndjson geojson webmanifest",
             "text/yaml": "yaml yml",
@@ -110,7 +111,22 @@ TEXT_TYPES: Mapping[str, str] = {
     ),
 }
 
-DOCUMENT_TYPES: Mapping[str, str] = {
+_VARIANTS = _spread(
+    {
+        "docx": "docm dotx dotm",
+        "pptx": "pptm ppsx ppsm potx potm",
+        "xlsx": "xlsm xltx xltm",
+        "odt": "ott odm",
+        "ods": "ots",
+        "odp": "otp",
+        "doc": "dot",
+        "xls": "xlt",
+        "ppt": "pps",
+    }
+)
+"""Templates, shows and files with macros, which are built like the plain ones."""
+
+_DOCUMENTS = {
     "pdf": "application/pdf",
     "docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
     "pptx": "application/vnd.openxmlformats-officedocument.presentationml.presentation",
@@ -119,6 +135,7 @@ DOCUMENT_TYPES: Mapping[str, str] = {
     "ods": "application/vnd.oasis.opendocument.spreadsheet",
     "odp": "application/vnd.oasis.opendocument.presentation",
     "epub": "application/epub+zip",
+    "xlsb": "application/vnd.ms-excel.sheet.binary.macroenabled.12",
     "doc": "application/msword",
     "xls": "application/vnd.ms-excel",
     "ppt": "application/vnd.ms-powerpoint",
@@ -128,8 +145,14 @@ DOCUMENT_TYPES: Mapping[str, str] = {
     "mbox": "application/mbox",
     "ipynb": "application/x-ipynb+json",
 }
+DOCUMENT_TYPES: Mapping[str, str] = {
+    **_DOCUMENTS,
+    **{suffix: _DOCUMENTS[usual] for suffix, usual in _VARIANTS.items()},
+}
 
-_ZIPPED = ("docx", "pptx", "xlsx", "odt", "ods", "odp", "epub")
+OFFICE_SUFFIXES = ("docx", "pptx", "xlsx", "xlsb", "odt", "ods", "odp", "epub", "rtf", "doc", "xls", "ppt")
+"""Usual suffixes of the formats that the parser of office documents reads."""
+_ZIPPED = ("docx", "pptx", "xlsx", "xlsb", "odt", "ods", "odp", "epub")
 CONTAINERS: Mapping[str, frozenset[str]] = {
     "application/zip": frozenset(DOCUMENT_TYPES[suffix] for suffix in _ZIPPED),
     "application/x-ole-storage": frozenset(DOCUMENT_TYPES[suffix] for suffix in ("doc", "xls", "ppt", "msg")),
@@ -145,6 +168,7 @@ FORMAT_NAMES: Mapping[str, str] = {
     DOCUMENT_TYPES["ods"]: "OpenDocument spreadsheet",
     DOCUMENT_TYPES["odp"]: "OpenDocument presentation",
     DOCUMENT_TYPES["epub"]: "EPUB",
+    DOCUMENT_TYPES["xlsb"]: "binary Excel (.xlsb)",
     DOCUMENT_TYPES["doc"]: "old Word (.doc)",
     DOCUMENT_TYPES["xls"]: "old Excel (.xls)",
     DOCUMENT_TYPES["ppt"]: "old PowerPoint (.ppt)",
@@ -154,6 +178,9 @@ FORMAT_NAMES: Mapping[str, str] = {
     DOCUMENT_TYPES["mbox"]: "mailbox (.mbox)",
     DOCUMENT_TYPES["ipynb"]: "Jupyter notebook",
 }
+
+INSTEAD: Mapping[str, str] = {DOCUMENT_TYPES["msg"]: "save them as .eml"}
+"""What to do about a format that no parser reads."""
 
 FILE_NAMES: Mapping[str, str] = {
     "makefile": "text/x-make",

@@ -7,24 +7,29 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from hermes_lance.core.records import Document, Section
+from hermes_lance.core.encodings import known
+from hermes_lance.core.records import Document
 from hermes_lance.core.text import Decoded
 from hermes_lance.parse.media import Unreadable
+from hermes_lance.parse.page_text import PageText
 from hermes_lance.parse.plain import decoded
 
-_NEVER = "script, style, noscript, template, svg, iframe, object, canvas, button, select, [hidden]"
+_NEVER = (
+    "script, style, noscript, template, svg, iframe, object, canvas, button, select, [hidden],"
+    ' [style*="display:none" i], [style*="display: none" i]'
+)
 _FURNITURE = "nav, footer, [role=navigation], [role=contentinfo]"
-_HEADINGS = {f"h{level}": level for level in range(1, 7)}
-_BLOCKS = frozenset({
-    "address", "article", "aside", "blockquote", "body", "caption", "dd", "details", "dialog", "div", "dl", "dt",
-    "fieldset", "figcaption", "figure", "footer", "form", "header", "hgroup", "hr", "li", "main", "menu", "nav", "ol",
-    "p", "pre", "section", "summary", "table", "tbody", "tfoot", "thead", "tr", "ul",
-})  # fmt: skip
-_SPACED = _HEADINGS.keys() | {
-    "article", "blockquote", "details", "dl", "figure", "ol", "p", "pre", "section", "table", "ul",
-}  # fmt: skip
 _META_CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?([A-Za-z0-9_.:-]{2,40})", re.IGNORECASE)
 _MAX_DEPTH = 1_000
+_TITLE_CHARS = 200
+_FACT_CHARS = 1_000
+_META = frozenset({"description", "author", "keywords"})
+_XHTML = re.compile(r"<\?xml\s|xhtml", re.IGNORECASE)
+_SELF_CLOSED = re.compile(
+    r"<((?:script|style|title|textarea|iframe|template|object|canvas|select|button|svg|a|div|span|p|td|th|li|i|b|em"
+    r"|strong|code|pre|h[1-6]))(\s[^<>]*)?(?<!/)/>",
+    re.IGNORECASE,
+)
 _NESTING = re.compile(
     r"<(/?)(?:a|article|b|big|blockquote|center|code|div|dl|em|font|form|i|main|ol|section|small|span|strong|table|tt|u"
     r"|ul)(?=[\s>/])",
@@ -32,13 +37,7 @@ _NESTING = re.compile(
 )
 _SCRIPTS = re.compile(r"<(script|style)\b.*?(?:</\1\b|\Z)", re.IGNORECASE | re.DOTALL)
 _TAGS = re.compile(r"</?[A-Za-z!][^<>]*>")
-_BLANK = " \t\r\n\f"
-_BLANKS = re.compile(r"[ \t\r\n\f]{2,}|[\t\r\n\f]")
-"""What has to become one blank; a single blank is one already."""
-_BREAKS = ("", " ", "\t", "\n", "\n\n")
-"""What may stand between two texts. Of several that meet, the strongest stands."""
-_BY_BLANK, _BY_TAB, _BY_LINE, _BY_EMPTY_LINE = range(1, 5)
-_BREAK_AT = {**dict.fromkeys(_BLOCKS | {"br"}, _BY_LINE), **dict.fromkeys(_SPACED, _BY_EMPTY_LINE)}
+_BLANKS = re.compile(r"\s+")
 
 
 class HtmlParser:
@@ -49,31 +48,37 @@ class HtmlParser:
 
     def signature(self) -> str:
         """Name and version."""
-        return "html/2"
+        return "html/3"
 
     def parse(self, data: bytes, *, path: str, media_type: str) -> Document:
-        """The visible text with sections from h1 to h6; raises `Unreadable` (`binary`, `empty`)."""
+        """The visible text with sections from h1 to h6; raises `Unreadable` (`binary`, `empty`).
+
+        Facts: title, lang, description, author and keywords, as far as the page names them.
+        """
         from selectolax.lexbor import LexborHTMLParser
 
         found = _decoded(data)
-        text = _Text()
-        if _too_deep(found.text):
+        source = _closed(found.text)
+        if _too_deep(source):
             return self._crude(found, media_type)
+        text, facts = PageText(), {}
         for unwanted in (f"{_NEVER}, {_FURNITURE}", _NEVER):
-            tree = LexborHTMLParser(found.text)
-            title_node = tree.css_first("title")
-            title = " ".join(title_node.text().split())[:200] if title_node is not None else ""
+            tree = LexborHTMLParser(source)
             for node in tree.css(unwanted):
                 node.decompose()
-            text = _Text()
+            facts = _facts(tree)
+            text = PageText()
             if tree.body is not None:
                 text.walk(tree.body)
+            elif (instead := tree.css_first("noframes")) is not None:
+                # Pages of frames hold words only for those who see no frames, as source.
+                text.walk(LexborHTMLParser(instead.text()).root)
             # A page whose whole content stands in its navigation is read with it.
             if text.length:
                 break
-        if not text.length and not title:
+        whole, sections = text.finished(facts.get("title", ""))
+        if whole.isspace():
             raise Unreadable("empty", "the page holds no text")
-        whole, sections = text.finished(title)
         return Document(
             text=whole,
             media_type=media_type,
@@ -82,7 +87,7 @@ class HtmlParser:
             encoding=found.encoding,
             replaced_chars=found.replaced_chars,
             verbatim=False,
-            facts={"title": title} if title else {},
+            facts=facts,
         )
 
     def _crude(self, found: Decoded, media_type: str) -> Document:
@@ -98,6 +103,33 @@ class HtmlParser:
             replaced_chars=found.replaced_chars,
             verbatim=False,
         )
+
+
+def _facts(tree: Any) -> dict[str, str]:
+    """What the head of the page says of it."""
+    facts: dict[str, str] = {}
+    title = tree.css_first("title")
+    if title is not None:
+        facts["title"] = " ".join(title.text().split())[:_TITLE_CHARS]
+    root, head = tree.root, tree.head
+    if root is not None and root.tag == "html":
+        facts["lang"] = (root.attributes.get("lang") or root.attributes.get("xml:lang") or "")[:40].strip()
+    node = head.first_child if head is not None else None
+    while node is not None:
+        if node.tag == "meta":
+            said = node.attributes
+            name = (said.get("name") or said.get("property") or "").lower().removeprefix("og:")
+            if name in _META and not facts.get(name):
+                facts[name] = " ".join((said.get("content") or "")[: _FACT_CHARS * 2].split())[:_FACT_CHARS]
+        node = node.next
+    return {key: value for key, value in facts.items() if value}
+
+
+def _closed(text: str) -> str:
+    """XHTML in the words of HTML: there an element that closes itself is one that never closes."""
+    if "/>" not in text or not _XHTML.search(text, 0, 1_000):
+        return text
+    return _SELF_CLOSED.sub(r"<\1\2></\1>", text)
 
 
 def _too_deep(text: str) -> bool:
@@ -121,113 +153,8 @@ def _decoded(data: bytes) -> Decoded:
     if named is None or found.encoding.startswith(("utf", "ascii")):
         return found
     # Not UTF-8, so that what the page says of itself is better than a guess.
-    try:
-        text = data.decode(named[1].decode("ascii"), "replace")
-    except LookupError:
+    codec = known(named[1].decode("ascii"))
+    if codec is None or codec.startswith("utf"):
         return found
-    return Decoded(text, named[1].decode("ascii").lower(), text.count("�"))
-
-
-class _Text:
-    """Collects text in reading order: blanks folded, blocks on lines of their own, cells apart by tabs."""
-
-    def __init__(self) -> None:
-        self.parts: list[str] = []
-        self.length = 0
-        self.headings: list[tuple[int, int, str]] = []
-        self._owed = 0
-        """The break that is due before the next text, as its place in `_BREAKS`."""
-        self._heading_part = 0
-
-    def walk(self, root: Any) -> None:
-        """Depth first without recursion: nesting is as deep as the page likes."""
-        node, preformatted, heading_start = root, 0, 0
-        while True:
-            tag = node.tag
-            if tag == "-text":
-                self._add(node.text_content or "", preformatted > 0)
-            else:
-                if tag in _HEADINGS:
-                    self._break(_BY_EMPTY_LINE)
-                    heading_start = self.length + (len(_BREAKS[self._owed]) if self.length else 0)
-                    self._heading_part = len(self.parts)
-                elif tag == "pre":
-                    preformatted += 1
-                self._open(tag)
-            child = node.first_child
-            if child is not None:
-                node = child
-                continue
-            while True:
-                if node.tag != "-text":
-                    preformatted -= self._close(node.tag, heading_start)
-                if node.mem_id == root.mem_id:
-                    return
-                following = node.next
-                if following is not None:
-                    node = following
-                    break
-                node = node.parent
-
-    def _open(self, tag: str) -> None:
-        self._break(_BREAK_AT.get(tag, 0))
-
-    def _close(self, tag: str, heading_start: int) -> int:
-        """Ends a node; 1 when it was preformatted."""
-        if tag in _HEADINGS:
-            title = " ".join("".join(self.parts[self._heading_part :]).split()) if self.length > heading_start else ""
-            if title:
-                self.headings.append((heading_start, _HEADINGS[tag], title[:200]))
-        if tag in ("td", "th"):
-            self._break(_BY_TAB)
-        else:
-            self._open(tag)
-        return 1 if tag == "pre" else 0
-
-    def _break(self, kind: int) -> None:
-        if kind > self._owed:
-            self._owed = kind
-
-    def _add(self, raw: str, preformatted: bool) -> None:
-        if preformatted:
-            if raw:
-                self._put(raw.replace("\r\n", "\n").replace("\r", "\n"))
-            return
-        stripped = raw.strip(_BLANK)
-        if not stripped:
-            self._break(_BY_BLANK if raw else 0)
-            return
-        if raw[0] in _BLANK:
-            self._break(_BY_BLANK)
-        self._put(_BLANKS.sub(" ", stripped))
-        if raw[-1] in _BLANK:
-            self._break(_BY_BLANK)
-
-    def _put(self, text: str) -> None:
-        if self.length and self._owed:
-            self.parts.append(_BREAKS[self._owed])
-            self.length += len(_BREAKS[self._owed])
-        self._owed = 0
-        self.parts.append(text)
-        self.length += len(text)
-
-    def finished(self, title: str) -> tuple[str, tuple[Section, ...]]:
-        """The text, headed by the title of the page, and the sections that tile it."""
-        body = "".join(self.parts)
-        lead = f"{title}\n\n" if title else ""
-        above = (title,) if title and all(level > 1 for _, level, _ in self.headings) else ()
-        whole = f"{lead}{body}\n"
-        starts: list[tuple[int, tuple[str, ...]]] = [(0, above)]
-        trail: list[tuple[int, str]] = []
-        for offset, level, name in self.headings:
-            while trail and trail[-1][0] >= level:
-                trail.pop()
-            trail.append((level, name))
-            place = offset + len(lead) if offset else 0
-            if place <= starts[-1][0]:
-                starts.pop()
-            starts.append((place, above + tuple(part for _, part in trail)))
-        ends = [start for start, _ in starts[1:]] + [len(whole)]
-        return whole, tuple(
-            Section(start, end, names, "text") for (start, names), end in zip(starts, ends, strict=True)
-        )
+    text = data.decode(codec, "replace")
+    return Decoded(text, codec, text.count("�"))

@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from hermes_lance.core.errors import UsageError
-from hermes_lance.core.records import ChunkRow, Hit, KnownFile, Query, TraceEntry
+from hermes_lance.core.records import WORKSPACE, ChunkRow, Hit, KnownFile, Query, TraceEntry
 from hermes_lance.core.words import share_outside
 from hermes_lance.search import candidates, fuse
 from hermes_lance.search.freshness import GONE, UNVERIFIED, Freshness
@@ -70,6 +70,9 @@ def answer(
     snapshot.let_go()
     if dropped:
         legs.warnings.append(f"{dropped} hits were left out: their files are gone; run `hermes-lance build`")
+    for root in sorted(root for root, away in freshness.away.items() if away):
+        shown = "the workspace" if root == WORKSPACE else f"root {root}"
+        legs.warnings.append(f"{shown} is not there; what is shown of it could not be compared with its files")
     trace.note("freshness", "checked" if settings.check_disk else "not checked", dropped=dropped)
     trace.note("page", f"{len(page)} hits", offset=query.offset, limit=query.limit, has_more=has_more)
     return Answer(query, snapshot.id, query.mode, tuple(page), has_more, tuple(legs.warnings), tuple(trace.entries))

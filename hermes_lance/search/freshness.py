@@ -19,6 +19,10 @@ class Freshness:
 
     locate: Callable[[KnownFile], str | bytes | None]
     """Where a known file is on disk; none when its root is no longer configured."""
+    folder: Callable[[str], str | bytes | None] = lambda root: None
+    """The folder of a root, by its key."""
+    away: dict[str, bool] = field(default_factory=dict)
+    """By root key, as far as anybody had to ask: the root as a whole is not there, as a disk that is not mounted."""
     _seen: dict[str, str] = field(default_factory=dict)
 
     def of(self, known: KnownFile | None) -> str:
@@ -37,7 +41,7 @@ class Freshness:
         try:
             found = os.stat(place)
         except (FileNotFoundError, NotADirectoryError):
-            return GONE
+            return UNVERIFIED if self._away(known) else GONE
         except OSError:
             return UNVERIFIED
         if not stat.S_ISREG(found.st_mode):
@@ -56,3 +60,23 @@ class Freshness:
         except OSError:
             return UNVERIFIED
         return FRESH if digest == known.sha256 else CHANGED
+
+    def _away(self, known: KnownFile) -> bool:
+        """Whether nothing can be said of the file since its root is not there; a build keeps such files too."""
+        if known.root not in self.away:
+            self.away[known.root] = is_away(self.folder(known.root), known.dev)
+        return self.away[known.root]
+
+
+def is_away(folder: str | bytes | None, dev: int) -> bool:
+    """The folder is missing, or it is empty and on another device than its files were: where a disk is mounted."""
+    if folder is None:
+        return False
+    try:
+        found = os.stat(folder)
+        with os.scandir(folder) as entries:
+            return dev not in (0, found.st_dev) and next(entries, None) is None
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except OSError:
+        return False

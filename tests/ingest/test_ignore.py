@@ -6,9 +6,11 @@ import os
 import shutil
 import subprocess
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings, strategies
 
 from hermes_lance.core.records import Root, SourceFile
 from hermes_lance.ingest import ignore
@@ -107,17 +109,18 @@ def ours(top: Path, **settings: object) -> set[str]:
     return {found.path for found in walk if isinstance(found, SourceFile)}
 
 
-def git_says(top: Path) -> set[str]:
+def git_says(top: Path, files: Sequence[str] = FILES) -> set[str]:
     """Files that git does not ignore, but for rule files."""
     environment = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
-    subprocess.run(["git", "init", "-q", str(top)], check=True, env=environment)
-    asked = "\0".join(FILES).encode()
+    if not (top / ".git").exists():
+        subprocess.run(["git", "init", "-q", str(top)], check=True, env=environment)
+    asked = "\0".join(files).encode()
     run = subprocess.run(
         ["git", "-C", str(top), "check-ignore", "--no-index", "-z", "--stdin"],
         input=asked, stdout=subprocess.PIPE, env=environment, check=False,
     )  # fmt: skip
     assert run.returncode in (0, 1)
-    return set(FILES) - {os.fsdecode(path) for path in run.stdout.split(b"\0") if path}
+    return set(files) - {os.fsdecode(path) for path in run.stdout.split(b"\0") if path}
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="compares with git itself")
@@ -125,6 +128,68 @@ def git_says(top: Path) -> set[str]:
 def test_the_same_files_are_left_out_as_git_leaves_out(tmp_path: Path, rules: dict[str, str]) -> None:
     tree(tmp_path, rules)
     assert ours(tmp_path) == git_says(tmp_path)
+
+
+GROVE = [
+    f"{folder}{name}" for folder in ("", "a/", "b/", "a/b/", "a/b/a/", "ab/") for name in ("x", "ab.md", "a b", "#x")
+]
+PARTS = [
+    "a",
+    "b",
+    "x",
+    "ab",
+    "*",
+    "**",
+    "?",
+    "*.md",
+    "a*",
+    "*b",
+    "[ab]",
+    "[!a]",
+    "[a-b]?",
+    "\\#x",
+    "a\\ b",
+    "\\*",
+    "a b",
+]
+LINES = strategies.builds(
+    lambda keeps, start, parts, end, blanks: f"{keeps}{start}{'/'.join(parts)}{end}{blanks}",
+    strategies.sampled_from(["", "", "!"]),
+    strategies.sampled_from(["", "", "/", "**/"]),
+    strategies.lists(strategies.sampled_from(PARTS), min_size=1, max_size=3),
+    strategies.sampled_from(["", "", "", "/", "/**", "/*"]),
+    strategies.sampled_from(["", "", "", " ", "\\ ", "\t"]),
+)
+RULE_FILES = strategies.dictionaries(
+    strategies.sampled_from(["", "a", "a/b", "ab"]), strategies.lists(LINES, min_size=1, max_size=5), max_size=3
+)
+
+
+@pytest.fixture(scope="module")
+def grove(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    top = tmp_path_factory.mktemp("grove")
+    for path in GROVE:
+        (top / path).parent.mkdir(parents=True, exist_ok=True)
+        (top / path).write_text("text\n")
+    return top
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="compares with git itself")
+@pytest.mark.parametrize("name", ignore.IGNORE_FILES)
+@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(rules=RULE_FILES)
+def test_any_rules_in_any_folders_leave_out_what_git_leaves_out(
+    grove: Path, name: str, rules: dict[str, list[str]]
+) -> None:
+    for folder in ("", "a", "a/b", "ab"):
+        for file in (ignore.GITIGNORE, name):
+            (grove / folder / file).unlink(missing_ok=True)
+            if folder in rules and file == name:
+                (grove / folder / file).write_text("\n".join(rules[folder]))
+    taken = ours(grove)
+    for folder in rules:  # under its other name git does not know it
+        (grove / folder / name).rename(grove / folder / ignore.GITIGNORE)
+    assert taken == git_says(grove, GROVE)
 
 
 def test_hermesignore_has_the_last_word_in_its_folder(tmp_path: Path) -> None:
@@ -223,6 +288,18 @@ def test_litter_is_left_out_and_a_rule_brings_it_back(tmp_path: Path) -> None:
     assert ours(tmp_path) == {"ok.md"}
     (tmp_path / ".hermesignore").write_text("!node_modules/\n!*~\n")
     assert ours(tmp_path) == {"ok.md", "node_modules/a.md", "a.md~"}
+
+
+@pytest.mark.parametrize("rules", ["*\n!*/\n!*.md\n", "*\n!*\n", "/*\n!**/\n!**\n"], ids=repr)
+def test_a_rule_that_keeps_anything_does_not_ask_for_litter(tmp_path: Path, rules: str) -> None:
+    (tmp_path / ".gitignore").write_text(rules)
+    for path in (".git/a.md", "node_modules/x/a.md", "web/dist/a.md", "web/package.json.md", "in/a.md"):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text("x")
+    (tmp_path / "web" / "package.json").write_text("{}")
+    assert ours(tmp_path) - {"web/package.json"} == {"in/a.md", "web/package.json.md"}
+    (tmp_path / ".hermesignore").write_text("!node_modules/\n")
+    assert "node_modules/x/a.md" in ours(tmp_path)
 
 
 def test_build_output_is_left_out_only_beside_its_project_file(tmp_path: Path) -> None:

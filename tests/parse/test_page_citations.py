@@ -12,12 +12,8 @@ pytestmark = pytest.mark.reference
 
 
 def test_the_page_of_each_known_string_is_the_one_that_another_reader_finds(reference_data, checkout):
-    ended = subprocess.run(
-        [sys.executable, str(checkout / "scripts" / "check_pages"), str(reference_data / "files")],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    command = [sys.executable, str(checkout / "scripts" / "check_pages"), str(reference_data / "files")]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stdout + ended.stderr
     told = re.search(r"(\d+) strings: (\d+) cited rightly", ended.stdout)
     assert told is not None and int(told[1]) > 70

@@ -14,6 +14,7 @@ from hermes_lance.hosts.output import shown
 
 if TYPE_CHECKING:
     from hermes_lance.core.records import Root
+    from hermes_lance.library import Library
 
 _CLI = "hermes_lance.hosts.cli"
 
@@ -23,9 +24,14 @@ _CLI = "hermes_lance.hosts.cli"
     cls=LazyGroup,
     lazy={
         "status": (f"{_CLI}.status:status", "What is indexed, and how current it is."),
+        "init": (f"{_CLI}.workspace_changes:init", "Make the usual folders."),
         "index": (f"{_CLI}.build:build", "Index new and changed files (the same as `build`)."),
         "delete": (f"{_CLI}.removal:delete", "Drop a document from the index until its file changes."),
+        "add": (f"{_CLI}.workspace_changes:add", "Copy files into the workspace and index them."),
+        "search": (f"{_CLI}.workspace_changes:search", "Find lines of the files by a regular expression."),
         "retrieve": (f"{_CLI}.search:search", "Find passages (the same as `search`)."),
+        "mode": (f"{_CLI}.workspace_changes:mode", "When an agent gets passages unasked."),
+        "watch": (f"{_CLI}.workspace_changes:watch", "Whether hosts follow the folders by themselves."),
     },
 )
 def workspace() -> None:
@@ -107,16 +113,36 @@ def add_root(invocation: Invocation, path: str, recursive: bool) -> None:
 def remove_root(invocation: Invocation, path_or_label: str) -> None:
     """Take a root out of the configuration. The files stay; their passages go with the next build."""
     library = invocation.library()
-    labels = {root.label for root in library.roots()}
-    identifier = path_or_label if path_or_label.rstrip("/") in labels else os.path.expanduser(path_or_label)
-    if identifier not in labels and os.path.isdir(identifier):
-        identifier = os.path.abspath(identifier)
-    root = library.remove_root(identifier)
+    root = library.remove_root(_identifier(library, path_or_label))
     if invocation.json:
         invocation.document(root=root_document(root))
         return
     invocation.console.paragraph(f"Removed {root.label}: {root.path}")
     invocation.console.note("Its files are untouched; the next build drops their passages.")
+
+
+@roots.command("move")
+@click.argument("old", metavar="OLD")
+@click.argument("new", metavar="NEW")
+@pass_invocation
+def move_root(invocation: Invocation, old: str, new: str) -> None:
+    """Say that the folder of root OLD (path or label) now stands at NEW. Nothing is embedded again."""
+    library = invocation.library()
+    before, root = library.move_root(_identifier(library, old), os.path.abspath(os.path.expanduser(new)))
+    if invocation.json:
+        invocation.document(root=root_document(root), before=root_document(before))
+        return
+    invocation.console.paragraph(f"Moved {before.label} ({before.path}): now {root.label} ({root.path})")
+    invocation.console.note("Run `hermes-lance build`: it knows the files again and embeds nothing anew.")
+
+
+def _identifier(library: Library, given: str) -> str:
+    """A label as it is, a path of the shell as an absolute one."""
+    labels = {root.label for root in library.roots()}
+    identifier = given if given.rstrip("/") in labels else os.path.expanduser(given)
+    if identifier not in labels and os.path.isdir(identifier):
+        return os.path.abspath(identifier)
+    return identifier
 
 
 def root_document(root: Root) -> dict[str, Any]:

@@ -1,0 +1,46 @@
+"""Which parser and which chunker serve a media type, unless the configuration says otherwise.
+
+The most exact pattern wins, see `registry.best_match`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+MARKUP = ("text/rst", "text/org", "text/tex", "text/asciidoc", "text/wiki", "text/troff", "text/pod")
+DEFAULT_PARSERS: Mapping[str, str] = {
+    "text/markdown": "markdown",
+    **dict.fromkeys(MARKUP, "markup"),
+    "text/html": "html",
+    "image/svg+xml": "svg",
+    "application/pdf": "pdf",
+    "application/x-ipynb+json": "notebook",
+    "message/rfc822": "mail",
+    "application/mbox": "mail",
+    "application/vnd.openxmlformats-officedocument.*": "office",
+    "application/vnd.oasis.opendocument.*": "office",
+    "application/epub+zip": "office",
+    "application/rtf": "office",
+    "application/msword": "office",
+    "application/vnd.ms-excel*": "office",
+    "application/vnd.ms-powerpoint": "office",
+    "text/*": "builtin_text",
+}
+DEFAULT_CHUNKERS: Mapping[str, str] = {
+    "text/markdown": "headings",
+    **dict.fromkeys(MARKUP, "headings"),
+    "application/vnd.openxmlformats-officedocument.wordprocessingml.*": "headings",
+    "application/vnd.oasis.opendocument.text": "headings",
+    "application/epub+zip": "headings",
+    "application/rtf": "headings",
+    "application/msword": "headings",
+    "text/x-*": "symbols",
+    "application/x-ipynb+json": "cells",
+    "text/csv": "rows",
+    "text/json": "keys",
+    "text/yaml": "keys",
+    "text/toml": "keys",
+    "text/ini": "keys",
+    "text/xml": "keys",
+    "*": "paragraphs",
+}

@@ -1,0 +1,48 @@
+"""XML of office documents: parsed through defusedxml, namespaces ignored, damage said as such. Worker process only."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from typing import Any
+from xml.etree.ElementTree import ParseError
+
+import defusedxml.ElementTree
+from defusedxml import DefusedXmlException
+
+from hermes_lance.parse.media import Unreadable
+
+
+def local(element: Any) -> str:
+    """Name of an element without its namespace; empty for comments and instructions."""
+    tag = element.tag
+    return tag.rpartition("}")[2] if isinstance(tag, str) else ""
+
+
+def tree(content: bytes) -> Any:
+    """The root of a small part; raises `Unreadable` (`parse_failed`)."""
+    try:
+        return defusedxml.ElementTree.fromstring(content, forbid_dtd=False)
+    except (ParseError, DefusedXmlException, LookupError, ValueError) as error:
+        raise _broken(error) from error
+
+
+def elements(source: io.BytesIO, name: str, holder: str) -> Iterator[Any]:
+    """Each whole element of a name, in order, forgotten after use. They are the children of `holder`."""
+    parents: list[Any] = []
+    try:
+        for event, element in defusedxml.ElementTree.iterparse(source, events=("start", "end")):
+            tag = element.tag
+            if event == "start":
+                if not parents and tag.endswith(holder) and local(element) == holder:
+                    parents.append(element)
+            elif tag.endswith(name) and local(element) == name:
+                yield element
+                for parent in parents:
+                    parent.clear()
+    except (ParseError, DefusedXmlException, LookupError) as error:
+        raise _broken(error) from error
+
+
+def _broken(error: Exception) -> Unreadable:
+    return Unreadable("parse_failed", f"the file is damaged: one of its parts is no XML ({error})", failed=True)
