@@ -175,7 +175,12 @@ class Console:
 
     def line(self, text: str = "") -> None:
         """A line of the result. The caller has made its parts harmless with `shown`."""
-        _write(self.out, text + "\n")
+        able = known_to(self.out, text)
+        if able != text and len(able) > self.width:
+            # Escapes have made it longer than it was laid out.
+            margin = " " * (len(able) - len(able.lstrip()))
+            able = "\n".join(wrapped(able, self.width, indent=margin, hanging=margin + "  "))
+        _write(self.out, able + "\n")
 
     def lines(self, texts: Iterable[str]) -> None:
         """Several of them."""
@@ -184,12 +189,12 @@ class Console:
 
     def paragraph(self, text: str, *, indent: str = "", hanging: str | None = None) -> None:
         """A sentence of the result, wrapped."""
-        self.lines(wrapped(shown(text), self.width, indent=indent, hanging=hanging))
+        self.lines(wrapped(known_to(self.out, shown(text)), self.width, indent=indent, hanging=hanging))
 
     def note(self, text: str) -> None:
         """Something beside the result, on the error stream; nothing when quiet."""
         if not self.quiet:
-            _write(self.err, "\n".join(wrapped(shown(text), self.width, hanging="  ")) + "\n")
+            _write(self.err, "\n".join(wrapped(known_to(self.err, shown(text)), self.width, hanging="  ")) + "\n")
 
     def warn(self, text: str) -> None:
         """A warning, likewise."""
@@ -226,7 +231,7 @@ class Console:
         goes on in the next line instead of being cut.
         """
         numbers = set(right)
-        cells = [list(head), *([shown(cell) for cell in row] for row in rows)]
+        cells = [list(head), *([known_to(self.out, shown(cell)) for cell in row] for row in rows)]
         widths = _fitted_widths(cells, numbers, self.width)
         for number, row in enumerate(cells):
             first, *rest = [row[-1]]
@@ -283,9 +288,15 @@ def _terminal_columns(stream: TextIO | None) -> int:
         return COLUMNS
 
 
+def known_to(stream: TextIO | None, text: str) -> str:
+    """`text` with escapes in the place of characters that the encoding of the stream does not have."""
+    if text.isascii():
+        return text
+    encoding = getattr(stream, "encoding", None) or "utf-8"
+    return text.encode(encoding, "backslashreplace").decode(encoding)
+
+
 def _write(stream: TextIO | None, text: str) -> None:
     """Writes to a stream that may be absent or may know few characters."""
-    if stream is None:
-        return
-    encoding = getattr(stream, "encoding", None) or "utf-8"
-    stream.write(text if text.isascii() else text.encode(encoding, "backslashreplace").decode(encoding))
+    if stream is not None:
+        stream.write(known_to(stream, text))
