@@ -86,9 +86,10 @@ def write_book(writer: Writer, document: Any, book: Book) -> None:
         headed = any(block.kind == "heading" for block in blocks)
         name = book.names.get(path)
         writer.place(f"chapter {book.order[path]}", (name,) if name and not headed else ())
-        for block in before:
-            # What anydoc puts in front of the first file: the title of the book.
-            writer.block(text.inline(block.content))
+        said = {text.inline(block.content) for block in blocks if block.kind == "heading"}
+        for title in (text.inline(block.content) for block in before):
+            # What anydoc puts in front of the first file: the title of the book, which its first page may repeat.
+            writer.block("" if title in said else title)
         before = []
         text.write(blocks)
     text.write(before)

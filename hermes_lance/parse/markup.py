@@ -38,7 +38,8 @@ def whole_blocks(text: str, media_type: str, start: int = 0) -> list[tuple[int, 
     """Spans of code, tables and the like that a cut should not enter; none for languages that are not known here."""
     if media_type in LANGUAGES:
         return LANGUAGES[media_type].scan(text).whole
-    return blocks.scan(text, start).whole if media_type == "text/markdown" else []
+    # Parsers of office documents write lists, tables and code as Markdown.
+    return blocks.scan(text, start).whole if media_type == "text/markdown" or not media_type.startswith("text/") else []
 
 
 class MarkupParser:

@@ -23,6 +23,10 @@ RATIO_FROM = 1 << 20
 _TEXT_PART = re.compile(r"(?:\.(?:xml|rels|xhtml|html?|ncx|opf|css)|(?:^|/)mimetype)$", re.IGNORECASE)
 _DECLARATION = re.compile(rb"<!(?:DOCTYPE|ENTITY)")
 _ENTITY = re.compile(rb"<!ENTITY")
+_ENCODING = re.compile(rb"<\?xml[^>]{0,200}?\sencoding\s*=\s*[\"']([^\"']{0,40})")
+_LIKE_ASCII = re.compile(rb"utf-?(?:8|16)|us-ascii|ascii|iso-8859-\d+|windows-125\d", re.IGNORECASE)
+"""In other encodings a declaration could hide from the search for it."""
+_TRAP = "a document type or a rare encoding"
 _WIDE = (b"\xff\xfe", b"\xfe\xff", b"<\x00", b"\x00<")
 
 
@@ -68,8 +72,9 @@ class Package:
         except damages() as error:
             raise _damaged(f"its part {name} cannot be unpacked ({error})") from error
         plain = content.replace(b"\x00", b"") if content.startswith(_WIDE) else content
-        if self._refused.search(plain):
-            raise Unreadable("parse_failed", f"{name} declares a document type, which may hide a trap", failed=True)
+        encoding = _ENCODING.search(plain, 0, 300)
+        if self._refused.search(plain) or (encoding and not _LIKE_ASCII.match(encoding[1])):
+            raise Unreadable("parse_failed", f"{name} declares {_TRAP}, which may hide a trap", failed=True)
         return content
 
     def repacked(self, changed: Mapping[str, bytes] | None = None) -> bytes:

@@ -90,12 +90,12 @@ class _Reader:
         kind = cell.get("t", "n")
         value = formula = None
         for child in cell:
-            name = local(child)
-            if name == "v":
+            tag = child.tag
+            if tag.endswith("}v"):
                 value = child.text
-            elif name == "is":
+            elif tag.endswith("}is"):
                 return _string(child), True
-            elif name == "f":
+            elif tag.endswith("}f"):
                 formula = child.text
         if value is None:
             # Written by a program that does not calculate: the formula is all there is.

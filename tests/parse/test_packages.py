@@ -79,7 +79,7 @@ def test_a_size_that_lies_gives_no_more_than_it_says():
 
 def test_a_document_type_in_utf_16_is_seen():
     trap = '<?xml version="1.0" encoding="UTF-16"?><!DOCTYPE d [<!ENTITY a "lol">]><d/>'.encode("utf-16")
-    assert "declares a document type" in refusal(zipped(("a.xml", trap))).detail
+    assert "declares" in refusal(zipped(("a.xml", trap))).detail
 
 
 def test_document_types_are_usual_in_books_but_entities_are_not():
