@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from typing import Any
+from urllib.parse import unquote
 
 from hermes_lance.core.records import Section
 from hermes_lance.parse import open_sheets, workbook
@@ -26,6 +27,8 @@ _FORMULA = re.compile(rb"<m:oMathPara[ >].*?</m:oMathPara>|<m:oMath[ >].*?</m:oM
 _FORMULA_TEXT = re.compile(rb"<m:t(?:\s[^>]*)?>([^<]*)</m:t>")
 _WORKBOOKS = ("xls", "xlsb")
 """Workbooks that anydoc reads; it takes them under the name of the newer format."""
+_OPEN = ("odt", "ods", "odp")
+_MANIFEST, _LOCKS = "META-INF/manifest.xml", "META-INF/encryption.xml"
 _ZIPPED = frozenset({"docx", "pptx", "xlsx", "odt", "ods", "odp", "epub"})
 
 
@@ -47,6 +50,8 @@ def read_office(data: bytes, suffix: str, opened: Callable[[int], None]) -> Foun
         if suffix in _ZIPPED:
             package = Package(data, doctypes=suffix == "epub")
             opened(package.text_bytes)
+            if suffix in _OPEN and b"encryption-data" in package.get(_MANIFEST):
+                raise Unreadable("encrypted", ENCRYPTED, failed=True)
             facts = _ZIPPED_READERS[suffix](writer, package)
         else:
             opened(len(data))
@@ -156,7 +161,14 @@ def _ods(writer: Writer, package: Package) -> dict[str, str]:
 
 def _epub(writer: Writer, package: Package) -> dict[str, str]:
     book = Book(package)
-    write_book(writer, converted(package.repacked(), "epub"), book)
+    locked = package.get(_LOCKS)
+    # Most books of which this file speaks have disguised fonts and nothing else; those can be read.
+    if locked and any(unquote(item.get("URI") or "") in book.order for item in tree(locked).iter()):
+        raise Unreadable(
+            "encrypted", "its chapters are locked (DRM); a copy without a lock can be indexed", failed=True
+        )
+    unlocked = {_LOCKS: b'<encryption xmlns="urn:oasis:names:tc:opendocument:xmlns:container"/>'} if locked else None
+    write_book(writer, converted(package.repacked(unlocked), "epub"), book)
     return book.facts
 
 

@@ -77,6 +77,10 @@ class Package:
             raise Unreadable("parse_failed", f"{name} declares {_TRAP}, which may hide a trap", failed=True)
         return content
 
+    def get(self, name: str) -> bytes:
+        """A part, or nothing where there is none."""
+        return self.read(name) if name in self._members else b""
+
     def repacked(self, changed: Mapping[str, bytes] | None = None) -> bytes:
         """A new archive, not compressed, of the text parts alone; `changed` replaces or adds some."""
         changed = changed or {}

@@ -280,3 +280,27 @@ def test_declared_entities_are_refused(parser):
     why = reason(parser, zipped(parts))
     assert (why.code, why.failed) == ("parse_failed", True)
     assert "word/document.xml declares" in why.detail
+
+
+def changed(data: bytes, **parts: str) -> bytes:
+    """An archive with further parts; `__` in a name stands for a slash, `_` for a dot."""
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        held: dict[str, str | bytes] = {name: archive.read(name) for name in archive.namelist()}
+    return zipped(held | {name.replace("__", "/").replace("_", "."): text for name, text in parts.items()})
+
+
+def test_an_open_document_with_a_password_says_so(parser):
+    manifest = '<manifest:manifest xmlns:manifest="m"><manifest:encryption-data/></manifest:manifest>'
+    data = changed(odt("<text:p>Words.</text:p>"), **{"META-INF__manifest_xml": manifest})
+    assert reason(parser, data, "a.odt").code == "encrypted"
+
+
+def test_a_book_with_locked_chapters_is_encrypted_and_one_with_locked_fonts_is_not(parser):
+    book = epub(("a.xhtml", "<h1>Title</h1><p>Words.</p>"))
+
+    def locked(path: str) -> bytes:
+        cipher = f'<e:CipherReference xmlns:e="http://www.w3.org/2001/04/xmlenc#" URI="{path}"/>'
+        return changed(book, **{"META-INF__encryption_xml": f"<encryption>{cipher}</encryption>"})
+
+    assert reason(parser, locked("OPS/a.xhtml"), "a.epub").code == "encrypted"
+    assert "Words." in parsed(parser, locked("OPS/fonts/a.otf"), "a.epub").text
