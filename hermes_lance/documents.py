@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from hermes_lance.ingest.forget import Dropped
     from hermes_lance.ingest.lines import Lines
     from hermes_lance.ingest.roots import Place
+    from hermes_lance.ingest.verify import Verdict
     from hermes_lance.store.forgotten import Tombstone
     from hermes_lance.store.manifest import Manifest
     from hermes_lance.store.snapshot import Snapshot
@@ -159,6 +160,18 @@ class Documents:
         from hermes_lance.store import forgotten
 
         return sorted(forgotten.read(self.dataset).entries.values(), key=lambda one: one.shown)
+
+    def verify(self, citation: str, *, sha256: str | None = None, generation: str | None = None) -> Verdict:
+        """Whether a cited source still stands: exact, moved, changed or gone, and where it is now.
+
+        `docs/plan.md:10-42`, `docs/plan.md#L10-L42`, `report.pdf#page=3`, also as the header of a passage has it.
+        `sha256`: hash of the file when it was cited, or its beginning; `generation`: the one that was asked then (a
+        number, a tag or an ISO time). Raises `UsageError`, `FileMissing`, `OutsideRoots`.
+        """
+        from hermes_lance.ingest.verify import Verifier
+
+        roots = self.roots()
+        return Verifier(self.config, self.dataset, roots).verdict(citation, sha256=sha256, generation=generation)
 
     def _list_again(self, report: IndexReport) -> None:
         """Writes `workspace.json` after a run that had nothing to do, where the file does not speak of its generation:

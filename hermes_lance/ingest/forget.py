@@ -125,7 +125,7 @@ def drop(dataset: Path, tables: Tables, base: Manifest, places: Sequence[Place])
         if known is None or not known.chunks:
             why = f" ({known.reason})" if known is not None and known.reason else ""
             raise UsageError(f"{place.display_path}: not in the index{why}", hint="See `hermes-lance workspace list`.")
-        found = contents.hashed(_file_at(place, known.raw_path), LARGEST_HASHED_BYTES)
+        found = contents.hashed(file_at(place, known.raw_path), LARGEST_HASHED_BYTES)
         sha = known.sha256 if isinstance(found, Skipped) else found.sha256
         row = _bare(known, reason_of(DROPPED), sha256=sha, tombstone_sha=sha)
         if not isinstance(found, Skipped):
@@ -177,7 +177,7 @@ def _published(dataset: Path, tables: Tables, base: Manifest, rows: Sequence[Kno
 def _tombstone(dataset: Path, place: Place, listed: Forgotten, *, purge: bool) -> Tombstone:
     known = [one for state in _states(dataset) if (one := known_at(state, place)) is not None]
     raw_path = known[0].raw_path if known else None
-    found = contents.hashed(_file_at(place, raw_path), LARGEST_HASHED_BYTES)
+    found = contents.hashed(file_at(place, raw_path), LARGEST_HASHED_BYTES)
     if isinstance(found, Skipped) and not known and _listed_as(listed, place) not in listed.entries:
         if found.code == "vanished":
             raise FileMissing(f"{place.display_path}: no such file, and no generation knows it")
@@ -230,7 +230,7 @@ def _listed_as(listed: Forgotten, place: Place) -> str:
     return next((one.id for one in entries if (one.root, one.path) == (place.root.key, place.path)), "")
 
 
-def _file_at(place: Place, raw_path: str | None) -> SourceFile:
-    """The file as it may be on the disk, to be hashed."""
+def file_at(place: Place, raw_path: str | None) -> SourceFile:
+    """The file at a place as it may be on the disk, to be read or hashed."""
     location = f"{place.root.path}/{on_disk(place.path, raw_path)}"
     return SourceFile(place.root, place.path, location, 0, 0, 0, 0, raw_path)

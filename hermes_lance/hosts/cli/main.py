@@ -29,6 +29,7 @@ COMMANDS = {
     "search": (f"{_CLI}.search:search", "Find the passages that answer a question."),
     "status": (f"{_CLI}.status:status", "What is indexed, and how current it is."),
     "why": (f"{_CLI}.care:why", "Why a file is found, or is not."),
+    "verify": (f"{_CLI}.verify:verify", "Whether a cited source still stands."),
     "doctor": (f"{_CLI}.care:doctor", "What is wrong, and the remedy."),
     "forget": (f"{_CLI}.removal:forget", "Drop a document for good; --purge leaves no trace of it."),
     "delete": (f"{_CLI}.removal:delete", "Drop a document from the index until its file changes."),

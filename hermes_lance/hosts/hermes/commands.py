@@ -17,7 +17,7 @@ from .home import hermes_home
 
 WORDS = "workspace_words"
 """Where argparse keeps the words; the host's own options share the same namespace."""
-TOP_LEVEL = frozenset({"why", "doctor", "forget", "generations", "export"})
+TOP_LEVEL = frozenset({"why", "doctor", "forget", "generations", "export", "verify"})
 """Commands that stand beside `workspace` on our own command line and below it here."""
 LONGEST_REPLY_CHARS = 20_000
 
