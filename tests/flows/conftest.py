@@ -69,6 +69,12 @@ def home(tmp_path: Path, embedded: list[str]) -> Home:
 
 
 @pytest.fixture
+def another_home(tmp_path: Path, embedded: list[str]) -> Callable[[str], Home]:
+    """Makes further ones, by a name for the folder."""
+    return lambda name: Home(tmp_path / name, embedded)
+
+
+@pytest.fixture
 def put() -> Callable[[Path, Mapping[str, str]], None]:
     """Writes files below a folder."""
 
