@@ -69,7 +69,7 @@ class Documents:
         """Brings the dataset in step with these files."""
         raise NotImplementedError
 
-    def _reload(self) -> None:
+    def reload(self) -> None:
         raise NotImplementedError
 
     def make_folders(self) -> list[Path]:
@@ -84,7 +84,7 @@ class Documents:
 
         file = self.config.config_file or self.config.home / "config.yaml"
         set_value(file, key, value)
-        self._reload()
+        self.reload()
         return file
 
     def add_files(

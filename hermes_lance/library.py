@@ -26,7 +26,9 @@ from hermes_lance.store import manifest as manifests
 
 if TYPE_CHECKING:
     from hermes_lance.core.contracts import Embedder
-    from hermes_lance.core.records import IndexReport, Root, Verdict
+    from hermes_lance.core.records import FileChange, IndexReport, Root, Verdict
+    from hermes_lance.ingest.survey import Survey
+    from hermes_lance.ingest.watch import Followed
     from hermes_lance.places import Places
     from hermes_lance.search.page import Answer
     from hermes_lance.store.check import Check
@@ -78,7 +80,7 @@ class Library(Documents):
         from hermes_lance.ingest import roots as root_list
 
         made = root_list.add_root(self.config, path, recursive=recursive)
-        self._reload()
+        self.reload()
         return made
 
     def remove_root(self, identifier: str | Path) -> Root:
@@ -86,7 +88,7 @@ class Library(Documents):
         from hermes_lance.ingest import roots as root_list
 
         gone = root_list.remove_root(self.config, identifier)
-        self._reload()
+        self.reload()
         return gone
 
     def move_root(self, identifier: str | Path, path: str | Path) -> tuple[Root, Root]:
@@ -94,11 +96,13 @@ class Library(Documents):
         from hermes_lance.ingest import roots as root_list
 
         both = root_list.move_root(self.config, identifier, path)
-        self._reload()
+        self.reload()
         return both
 
-    def _reload(self) -> None:
-        self.config = configuration.resolve(self.config.home, self.config.config_file)
+    def reload(self) -> None:
+        """Reads the configuration file again. Raises `ConfigError`, and keeps what it had."""
+        named, usual = self.config.config_file, self.config.home / "config.yaml"
+        self.config = configuration.resolve(self.config.home, None if named == usual else named)
 
     def index(
         self,
@@ -113,40 +117,38 @@ class Library(Documents):
         wait_seconds: float = 30.0,
         workers: int | None = None,
         background: bool = False,
+        list_files: bool = True,
+        changed: Callable[[FileChange], None] | None = None,
     ) -> IndexReport:
         """Brings the dataset in step with the files. `extra_roots`: folders (and whether recursive) for this run only.
 
         `progress(stage, done, total, path)`; `cancelled()` is asked between files and batches; `time_budget` in
         seconds ends the vector step early. `workers` threads embed, where the embedder gains from several (default: as
         many as it names and there are cores for). With `background` a thread of the lowest priority does everything,
-        and one worker embeds unless `workers` says otherwise; it also calls `progress` and `cancelled`.
+        and one worker embeds unless `workers` says otherwise; it also calls `progress` and `cancelled`. Without
+        `list_files` the list of all files, `workspace.json`, is left to a later run. `changed` is called for each file
+        whose new state has been published.
         Raises `DatasetBusy`, `DatasetReadOnly`, `DiskFull`, `Cancelled`.
         """
         if workers is not None and workers < 1:
             raise UsageError(f"workers is {workers}; at least 1")
         asked = cancelled or (lambda: False)
         if background:
+            from hermes_lance.following import index_in_background
+
             again = partial(self.index, only_paths=only_paths, extra_roots=extra_roots, full=full, embed=embed)
             again = partial(again, progress=progress, time_budget=time_budget, wait_seconds=wait_seconds)
-            return _in_background(partial(again, workers=workers or 1), asked)
-        from hermes_lance.ingest import roots as root_list
-        from hermes_lance.ingest.signatures import PieceSignatures
-        from hermes_lance.ingest.survey import survey, unchanged
+            again = partial(again, workers=workers or 1, list_files=list_files, changed=changed)
+            return index_in_background(again, asked)
+        from hermes_lance.ingest.roots import overlaps
+        from hermes_lance.ingest.survey import unchanged
 
-        if self.caller_owned:
-            raise UsageError(f"{self.dataset}: a dataset named by --dataset is never rebuilt", hint="Use --home.")
-        if not self.config.enabled or not self.config.workspace.enabled:
-            raise UsageError(f"{self.config.home}: the workspace is switched off in config.yaml")
-        root_list.make_workspace(self.config)
-        roots = root_list.active_roots(self.config, extra_roots)
+        roots, only, first = self._surveyed(only_paths, extra_roots, full=full)
         embed = embed and self._can_embed()
-        only = None if only_paths is None else root_list.located_all(only_paths, roots)
-        signatures = PieceSignatures.of_config(self.config)
-        first = survey(self.config, self.dataset, roots, signatures.of, self.manifest_or_none(), only=only, full=full)
         report = unchanged(first, self.dataset, self.embedder if embed else None)
-        if report is not None:
+        if report is not None and list_files:
             self._list_again(report)
-        else:
+        elif report is None:
             from hermes_lance.ingest.pipeline import Build
 
             build = Build(
@@ -164,11 +166,34 @@ class Library(Documents):
                 workers=workers,
                 cancelled=asked,
                 first=first,
+                list_files=list_files,
+                changed=changed,
             )
             build.progress = progress or build.progress
             report = build.run()
-        report.warnings = [*dict.fromkeys([*self.warnings, *root_list.overlaps(roots), *report.warnings])]
+        report.warnings = [*dict.fromkeys([*self.warnings, *overlaps(roots), *report.warnings])]
         return report
+
+    def _surveyed(
+        self, only_paths: Sequence[str | Path] | None, extra_roots: Sequence[tuple[Path, bool]], *, full: bool
+    ) -> tuple[list[Root], dict[str, list[str]] | None, Survey]:
+        """The roots of a run, the part of them that it concerns, and what there is to do."""
+        from hermes_lance.following import ready_to_build
+        from hermes_lance.ingest.roots import active_roots, located_all
+        from hermes_lance.ingest.signatures import PieceSignatures
+        from hermes_lance.ingest.survey import survey
+
+        ready_to_build(self)
+        roots = active_roots(self.config, extra_roots)
+        only = None if only_paths is None else located_all(only_paths, roots)
+        known, signatures = self.manifest_or_none(), PieceSignatures.of_config(self.config)
+        return roots, only, survey(self.config, self.dataset, roots, signatures.of, known, only=only, full=full)
+
+    def watch(self, **how: Any) -> Followed:
+        """Follows the roots until it is told to stop; see `hermes_lance.following.watch`."""
+        from hermes_lance.following import watch
+
+        return watch(self, **how)
 
     # -- models and fingerprints -------------------------------------------------------------------------------
 
@@ -245,18 +270,9 @@ class Library(Documents):
 
     def fingerprints(self) -> dict[str, str]:
         """What the next publication is made with, by part, and one hash over all."""
-        from hermes_lance.core import schema
-        from hermes_lance.ingest.signatures import PieceSignatures
-        from hermes_lance.store.lexical_fields import lexical_digest
+        from hermes_lance.overview import fingerprints
 
-        made = signature.Fingerprints(
-            pieces=signature.digest(PieceSignatures.of_config(self.config).all()),
-            vectors=self._vectors_fingerprint(),
-            lexical=lexical_digest("chunks"),
-            suspicion="none",
-            schemas=signature.digest(schema.digests()),
-        )
-        return dict(made.as_json())
+        return fingerprints(self, self._vectors_fingerprint())
 
     def _vectors_fingerprint(self) -> str:
         try:
@@ -373,15 +389,6 @@ class Library(Documents):
         """Lets go of the open generation."""
         with self._lock:
             self._snapshot = None
-
-
-def _in_background(index: Callable[..., IndexReport], asked: Callable[[], bool]) -> IndexReport:
-    from hermes_lance.core.background import in_background
-
-    report, lowered = in_background(lambda interrupted: index(cancelled=lambda: interrupted() or asked()))
-    if not lowered:
-        report.warnings.append("this system has no priority of threads: the build ran at that of the process")
-    return report
 
 
 def _load(name: str, options: Mapping[str, Any] | None = None) -> Embedder:

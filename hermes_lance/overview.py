@@ -360,3 +360,19 @@ def _vectors(chunks: Any, tables: Any, manifest: Manifest) -> Any:
         stored = tables.vectors_for(active["table"], sorted({key for keys in keys_of for key in keys}))
     rows = [[stored[key] for key in keys if key in stored] for keys in keys_of]
     return pa.array(rows, type=pa.list_(pa.list_(pa.float16())))
+
+
+def fingerprints(library: Opened, vectors: str) -> dict[str, str]:
+    """What the next publication is made with, by part, and one hash over all; `vectors` is that of the embedder."""
+    from hermes_lance.core import schema
+    from hermes_lance.core.signature import Fingerprints
+    from hermes_lance.store.lexical_fields import lexical_digest
+
+    made = Fingerprints(
+        pieces=digest(PieceSignatures.of_config(library.config).all()),
+        vectors=vectors,
+        lexical=lexical_digest("chunks"),
+        suspicion="none",
+        schemas=digest(schema.digests()),
+    )
+    return dict(made.as_json())

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ChunkCounts",
     "Document",
+    "FileChange",
     "FileCounts",
     "IndexReport",
     "Piece",
@@ -142,6 +143,19 @@ class Problem:
     stage: str
     code: str
     detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class FileChange:
+    """What a run made of one file, told when it is published."""
+
+    kind: str
+    """indexed, moved, removed, skipped or failed."""
+    path: str
+    """As results show it."""
+    passages: int = 0
+    detail: str = ""
+    """moved: where it was; skipped and failed: why."""
 
 
 @dataclass(slots=True)

@@ -90,6 +90,12 @@ class Config:
     """False: nothing is built; what is indexed can be searched."""
     retrieval_mode: str = "off"
     """`off`, `gated` or `always`: when an agent gets passages unasked. Shown by status; no host acts on it yet."""
+    auto_index: bool = True
+    """An agent's question looks for changed files first, where nobody has looked for 30 seconds."""
+    watch_for_changes: bool = True
+    """An agent that lives on follows the folders, once an index is there; `hermes-lance watch` always does."""
+    watch_interval_seconds: float = 10.0
+    """Seconds between two looks where the system tells nothing of changes (network folders, spent limits)."""
     roots: tuple[RootSetting, ...] = ()
     """Further folders: `{path: …, recursive: true}` each; a bare path is recursive."""
     indexing: IndexingConfig = field(default_factory=IndexingConfig)
@@ -265,6 +271,9 @@ def from_mapping(home: Path, data: Mapping[str, Any], where: str, config_file: P
         knowledgebase_path=top.knowledgebase_path,
         enabled=top.enabled,
         retrieval_mode=top.retrieval_mode.strip().lower(),
+        auto_index=top.auto_index,
+        watch_for_changes=top.watch_for_changes,
+        watch_interval_seconds=top.watch_interval_seconds,
         roots=_roots(reader, knowledge.get("roots")),
         indexing=indexing,
         chunking=reader.fill(ChunkingConfig(), reader.section(knowledge, "chunking"), "knowledgebase.chunking."),
@@ -285,6 +294,9 @@ class _Top:
     enabled: bool = True
     knowledgebase_path: str = ""
     retrieval_mode: str = "off"
+    auto_index: bool = True
+    watch_for_changes: bool = True
+    watch_interval_seconds: float = 10.0
 
 
 def _checked(config: Config, where: str) -> Config:
@@ -301,6 +313,9 @@ def _checked(config: Config, where: str) -> Config:
         config = replace(config, chunking=chunking)
     if indexing.max_file_mb <= 0:
         raise ConfigError(f"{where}: knowledgebase.indexing.max_file_mb is {indexing.max_file_mb}; it must be above 0")
+    if not config.watch_interval_seconds > 0:
+        interval = config.watch_interval_seconds
+        raise ConfigError(f"{where}: knowledgebase.watch_interval_seconds is {interval}; it must be above 0")
     if config.search.fusion not in {"zscore", "convex", "rrf"}:
         raise ConfigError(f"{where}: knowledgebase.search.fusion is {config.search.fusion!r}; zscore, convex or rrf")
     if config.search.dense_weight is not None and not 0 <= config.search.dense_weight <= 1:

@@ -15,6 +15,7 @@ from hermes_lance.core.ids import text_sha
 if TYPE_CHECKING:
     from hermes_lance.core.build_records import ChunkCounts as ChunkCounts
     from hermes_lance.core.build_records import Document as Document
+    from hermes_lance.core.build_records import FileChange as FileChange
     from hermes_lance.core.build_records import FileCounts as FileCounts
     from hermes_lance.core.build_records import IndexReport as IndexReport
     from hermes_lance.core.build_records import Piece as Piece

@@ -42,26 +42,35 @@ class Earlier:
         with reading(state.path):
             for root, positions in state.roots.items():
                 targets = [""] if only is None else [target.strip("/") for target in only.get(root, ())]
+                named = frozenset(targets)
                 paths = state.paths(root) if targets else []
                 stats: dict[str, Stat] = {}
                 for stretch in _apart(part for target in targets for part in below(paths, target)):
-                    closer += self._sort_out(stretch, positions.start, paths, settles, now_ns, stats)
+                    closer += self._sort_out(stretch, positions.start, paths, settles, now_ns, stats, named)
                 if stats:
                     self.settled[root] = stats
                     self._numbers[root] = len(stats)
         self._closer = {known.id: known for known in state.records(closer)}
 
     def _sort_out(
-        self, stretch: range, first: int, paths: list[str], settles: set[int], now_ns: int, stats: dict[str, Stat]
+        self,
+        stretch: range,
+        first: int,
+        paths: list[str],
+        settles: set[int],
+        now_ns: int,
+        stats: dict[str, Stat],
+        named: frozenset[str],
     ) -> list[int]:
-        """Fills `stats` from a stretch of the rows of a root; positions of the rows that are not settled."""
+        """Fills `stats` from a stretch of the rows of a root; positions of the rows that are not settled, among them
+        those of files that were asked for by name."""
         part = slice(first + stretch.start, first + stretch.stop)
         names = ("sizes", "mtimes", "inodes", "devs", "read_at", "kinds")
         columns = (self._state.column(name)[part].tolist() for name in names)
         closer = []
         rows = zip(paths[stretch.start : stretch.stop], *columns, strict=True)
         for position, (path, size, mtime, inode, dev, read_at, kind) in enumerate(rows, part.start):
-            if kind in settles and read_at - mtime >= RACY_NS and now_ns - mtime >= RACY_NS:
+            if kind in settles and read_at - mtime >= RACY_NS and now_ns - mtime >= RACY_NS and path not in named:
                 stats[path] = (size, mtime, inode, dev)
             else:
                 closer.append(position)

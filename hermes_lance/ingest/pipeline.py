@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from hermes_lance.core import ids
 from hermes_lance.core.config import Config
 from hermes_lance.core.errors import Cancelled, DatasetReadOnly, DiskFull
-from hermes_lance.core.records import IndexReport, Root
+from hermes_lance.core.records import WORKSPACE, FileChange, IndexReport, KnownFile, Root
 from hermes_lance.ingest import forget, listing, vectors
 from hermes_lance.ingest.apply import Applier
 from hermes_lance.ingest.plan import TO_READ, Plan
@@ -70,6 +70,10 @@ class Build:
     """Threads that embed; none: as many as suit embedder and machine."""
     first: Survey | None = None
     """The look that has led here, to be acted on unless another generation has been published since."""
+    list_files: bool = True
+    """Write `workspace.json` at the end."""
+    changed: Callable[[FileChange], None] | None = None
+    """Called for each file whose new state has just been published."""
     report: IndexReport = field(default_factory=IndexReport)
     tally: Tally = field(init=False)
     _reader: Reader | None = None
@@ -80,7 +84,7 @@ class Build:
     _started: float = field(default_factory=time.monotonic)
 
     def __post_init__(self) -> None:
-        self.tally = Tally(self.report)
+        self.tally = Tally(self.report, self._shown if self.changed is not None else None)
 
     def run(self) -> IndexReport:
         """Brings the dataset in step with the files; the report says what was done. Nothing is locked or written
@@ -166,6 +170,8 @@ class Build:
         except DiskFull as error:
             self.tally.warn(f"upkeep was put off: {error}")
         compact.retain(self.dataset)
+        if not self.list_files:
+            return base
         try:
             listing.write(self.config, self.dataset, base)
         except (DatasetReadOnly, DiskFull) as error:
@@ -254,7 +260,15 @@ class Build:
         manifest = work.commit()
         self._changes.add(work.changes)
         self.report.published += 1
+        if self.changed is not None:
+            told, self.tally.told = self.tally.told, []
+            for one in told:
+                self.changed(one)
         return manifest
+
+    def _shown(self, known: KnownFile) -> str:
+        label = next((root.label for root in self.roots if root.key == known.root), known.root)
+        return known.path if known.root == WORKSPACE else f"{label}/{known.path}"
 
     # -- vectors -----------------------------------------------------------------------------------------------
 

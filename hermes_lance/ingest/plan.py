@@ -94,6 +94,7 @@ class Planner:
         self.forgotten = forgotten or Forgotten()
         self.now_ns = time.time_ns() if now_ns is None else now_ns
         self.known = Earlier(state, signature_of, now_ns=self.now_ns, only=only, full=full)
+        self._named = {root: frozenset(targets) for root, targets in (only or {}).items()}
 
     def plan(self, walk: Walk) -> Plan:
         """The plan for all that a walk finds: files that it saw unchanged, with the stats given to it, and the rest."""
@@ -176,7 +177,8 @@ class Planner:
         return None if known.state == "indexed" else Planned(file, key, "unchanged", known, sha256=sha256)
 
     def _racy(self, file: SourceFile, known: KnownFile) -> bool:
-        if self.now_ns - file.mtime_ns < RACY_NS:
+        # Somebody saw a named file change; an edit that keeps the size may have put the old time back.
+        if self.now_ns - file.mtime_ns < RACY_NS or file.path in self._named.get(file.root.key, ()):
             return True
         read_ns = nanoseconds(known.indexed_at)
         return read_ns is not None and read_ns - file.mtime_ns < RACY_NS
@@ -193,12 +195,16 @@ class Planner:
             if report is None:  # no longer a root
                 gone.extend(missing)
                 continue
-            if self.only is None and root_key not in present and _unmounted(report, missing):
+            if self._whole(root_key, report) and root_key not in present and _unmounted(report, missing):
                 report.unread.append("")
                 report.warnings.append(f"root {root_key}: empty, and on another device than before; its files are kept")
             for row in missing:
                 (gone if report.listed(row.path) else plan.unseen).append(row)
         return gone
+
+    def _whole(self, root_key: str, report: RootReport) -> bool:
+        """The root was looked at as a whole, or there is nothing in it that one could look at."""
+        return report.bare or not self._named or "" in self._named[root_key]
 
     def _moved(self, plan: Plan, vanished: list[KnownFile]) -> None:
         """Pair added files with vanished rows of the same bytes and suffix; what stays unpaired is removed."""

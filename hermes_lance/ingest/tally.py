@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from hermes_lance.core.records import IndexReport, Problem, Skipped
+from hermes_lance.core.records import FileChange, IndexReport, KnownFile, Problem, Skipped
 from hermes_lance.ingest.plan import Plan, Planned
 from hermes_lance.store.manifest import Manifest
 
@@ -14,10 +14,14 @@ FEW = 3
 
 
 class Tally:
-    """Fills one `IndexReport`."""
+    """Fills one `IndexReport`, and for whoever wants that, a list of what became of each file."""
 
-    def __init__(self, report: IndexReport) -> None:
+    def __init__(self, report: IndexReport, shown: Callable[[KnownFile], str] | None = None) -> None:
+        """`shown`: how a known file is called; with it, `told` is filled."""
         self.report = report
+        self.told: list[FileChange] = []
+        """What a publication that is under way changes, in the order of the work."""
+        self._shown = shown
         self._undecoded: list[str] = []
         self._partly: list[str] = []
 
@@ -27,6 +31,9 @@ class Tally:
         counts.unchanged += plan.unchanged
         counts.removed += len(plan.removed)
         self.report.chunks.removed += sum(known.chunks for known in plan.removed)
+        if self._shown is not None:
+            gone = (known for known in plan.removed if known.chunks)
+            self.told += [FileChange("removed", self._shown(known), known.chunks) for known in gone]
         for warning in plan.warnings:
             self.warn(warning)
         for item in plan.items:
@@ -51,11 +58,15 @@ class Tally:
         before = item.known if item.change != "moved" else None
         if item.change == "moved":
             counts.moved += 1
+            if self._shown is not None and item.known is not None:
+                self.told.append(FileChange("moved", item.file.display_path, rows, self._shown(item.known)))
             self.report.chunks.removed += item.known.chunks if item.known is not None else 0
         elif before is None or before.state != "indexed":
             counts.added += 1
         else:
             counts.changed += 1
+        if self._shown is not None and item.change != "moved":
+            self.told.append(FileChange("indexed", item.file.display_path, rows))
         self.report.chunks.written += rows
         if before is not None:
             self.report.chunks.removed += before.chunks
@@ -66,6 +77,10 @@ class Tally:
             self.report.files.failed += 1
         else:
             self.report.files.skipped += 1
+        if self._shown is not None and item.change != "unchanged":
+            kind = "failed" if why.failed else "skipped"
+            before = item.known.chunks if item.known is not None else 0
+            self.told.append(FileChange(kind, item.file.display_path, before, f"{why.code}: {why.detail}"))
         detail = f"{why.detail} ({why.rule})" if why.rule else why.detail
         self.problem(item, stage, why.code, f"{detail}; see {why.remedy}" if why.remedy else detail)
 

@@ -67,6 +67,8 @@ class RootReport:
     files: int = 0
     settled: int = 0
     """Files among these that were not yielded, since they are as they were."""
+    bare: bool = False
+    """Nothing at all is in it."""
     left_out: int = 0
     """Files in sub-folders of a shallow root, counted up to `LEFT_OUT_CAP`."""
     unread: list[str] = field(default_factory=list)
@@ -86,6 +88,7 @@ class RootReport:
 class _Frame:
     """One folder that is being walked."""
 
+    location: str
     listed: list[Entry]
     names: frozenset[str]
     prefix: str
@@ -116,6 +119,8 @@ class Walk:
         self.reports = {root.key: RootReport(root) for root in roots}
         self.settled: dict[str, dict[str, Stat]] = {}
         """Root key and path to the stat of files that are not yielded as long as it is the same; those go from here."""
+        self.folders: list[str] = []
+        """Locations of the folders that were walked, as they were entered."""
         self._refused = settings.binary_suffixes | settings.exclude_suffixes
         self._max_bytes = settings.max_bytes
         self._targets: dict[tuple[str, str], _Frame | None] = {}
@@ -144,6 +149,7 @@ class Walk:
             report.warnings.append(f"root {printable(top)[0]}: {what}; its files are kept as they are")
             return
         assert not isinstance(first, Skipped)
+        report.bare = not first.listed
         targets = None if self.only is None else [path.strip("/") for path in self.only[root.key]]
         stack = [self._entered(root, report, first, targets)]
         while stack:
@@ -175,6 +181,7 @@ class Walk:
     def _entered(self, root: Root, report: RootReport, frame: _Frame, targets: Sequence[str] | None) -> _Frame:
         """The folder, ready to be walked: without what nobody asked for, and without its settled files."""
         entries = frame.listed
+        self.folders.append(frame.location)
         if targets is not None:
             names = asked_names(frame.prefix, targets)
             frame.partly = names is not None
@@ -233,7 +240,7 @@ class Walk:
         if scope is not looks.scope:
             looks = Names(scope, self._refused)
         owner = self._owners.get(location)
-        return _Frame(entries, names, prefix, looks, owner is None or owner is root)
+        return _Frame(location, entries, names, prefix, looks, owner is None or owner is root)
 
     def _folder(
         self, root: Root, report: RootReport, frame: _Frame, path: str, location: str
@@ -358,13 +365,14 @@ def _row(root: Root, path: str, found: os.stat_result, location: str) -> SourceF
 
 
 def _folder_row(root: Root, path: str, entry: os.DirEntry[str]) -> SourceFile:
-    """A folder that is left out, with size zero; zero in every number when it cannot be examined either."""
+    """A folder that is left out, with size and time zero: what goes on in it concerns nobody. Zero in every number when
+    it cannot be examined either."""
     shown, raw = printable(path + "/")
     try:
         found = entry.stat(follow_symlinks=False)
     except OSError:
         return SourceFile(root, shown, entry.path, 0, 0, 0, 0, raw)
-    return SourceFile(root, shown, entry.path, 0, found.st_mtime_ns, found.st_ino, found.st_dev, raw)
+    return SourceFile(root, shown, entry.path, 0, 0, found.st_ino, found.st_dev, raw)
 
 
 def _shown(root: Root, path: str) -> str:

@@ -113,7 +113,10 @@ def current_id(dataset: Path) -> str:
     try:
         text = path.read_text(encoding="ascii").strip()
     except FileNotFoundError:
-        if any((dataset / GENERATIONS).glob("*.json")) and not _first_one_under_way(dataset):
+        there = any((dataset / GENERATIONS).glob("*.json")) and not _first_one_under_way(dataset)
+        if there and path.exists():
+            return current_id(dataset)  # the very first publication came to its end between these looks
+        if there:
             raise DatasetDamaged(f"{path}: missing, though generations are there") from None
         raise DatasetMissing(f"{dataset}: nothing is indexed here yet") from None
     except PermissionError as error:
