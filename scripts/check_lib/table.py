@@ -10,7 +10,7 @@ from check_lib.expect import Judged, Miss
 from check_lib.runs import Ran
 
 WIDTH = 80
-HEAD = ("kind", "rows", "outcome", "contained", "absent", "noise")
+HEAD: tuple[str, ...] = ("kind", "rows", "outcome", "contained", "absent", "noise")
 MB = 1e6
 
 
@@ -44,7 +44,7 @@ def lines(checked: Checked) -> Iterator[str]:
     )
     yield ""
     kinds = sorted({row.expected.kind for row in checked.rows})
-    cells = [HEAD]
+    cells: list[tuple[str, ...]] = [HEAD]
     cells += [_cells(kind, [row for row in checked.rows if row.expected.kind == kind]) for kind in kinds]
     cells.append(_cells("all", checked.rows))
     widths = [max(len(row[at]) for row in cells) for at in range(len(HEAD))]
