@@ -17,6 +17,7 @@ from hermes_lance.parse.suffixes import BINARY_SUFFIXES
 from hermes_lance.search.freshness import FRESH, UNVERIFIED, Freshness
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from hermes_lance.places import Places
@@ -63,7 +64,8 @@ def why(library: Searchable, path: str | Path, query: str | None = None) -> Verd
     known = _known(snapshot, place, found)
     if known is None:
         return _unknown(shown, found, stages)
-    stages.append(_index_stage(known))
+    cut = _cut_stage(snapshot, known)
+    stages.append(_index_stage(known, cut))
     if known.chunks == 0:
         rule = f" ({known.rule})" if known.rule else ""
         return Verdict(shown, f"Not indexed: {known.reason or known.state}{rule}.", tuple(stages))
@@ -71,6 +73,8 @@ def why(library: Searchable, path: str | Path, query: str | None = None) -> Verd
     fresh = Freshness(places.of, places.folder).of(known)
     stages.append(TraceEntry("freshness", fresh, {"indexed_at": known.indexed_at}))
     verdict = f"Indexed as {known.chunks} passage{'' if known.chunks == 1 else 's'}."
+    if flags := cut.get("flags"):
+        verdict += f" Its passages are flagged: {flags}."
     if fresh == UNVERIFIED:
         verdict += " It could not be compared with the file."
     elif fresh != FRESH:
@@ -130,7 +134,15 @@ def _unknown(shown: str, found: SourceFile | tuple[SourceFile, Skipped] | None, 
     return Verdict(shown, f"No such file, and none is indexed: {stages[1].outcome}.", tuple(stages))
 
 
-def _index_stage(known: KnownFile) -> TraceEntry:
+def _cut_stage(snapshot: Snapshot, known: KnownFile) -> dict[str, str]:
+    """By which chunkers the passages of a file were cut, such as `symbols/2:lines`, and what they are flagged as."""
+    rows = [snapshot.text.row(serial) for serial in snapshot.text.serials_of([known.id])]
+    flags = sorted({flag for row in rows for flag in row.flags})
+    detail = {"chunker": ", ".join(sorted({row.chunker for row in rows})), "flags": ", ".join(flags)}
+    return {key: value for key, value in detail.items() if value}
+
+
+def _index_stage(known: KnownFile, cut: Mapping[str, str]) -> TraceEntry:
     detail = {
         "reason": known.reason,
         "rule": known.rule,
@@ -138,6 +150,8 @@ def _index_stage(known: KnownFile) -> TraceEntry:
         "parser": known.parser,
         "passages": known.chunks,
         "encoding": known.encoding,
+        "replaced_chars": known.replaced_chars or None,
+        **cut,
     }
     return TraceEntry("index", known.state, {key: value for key, value in detail.items() if value is not None})
 

@@ -109,6 +109,8 @@ class Document:
     """True when `text` is the decoded file itself, so that lines and bytes can be cited."""
     facts: Mapping[str, str] = field(default_factory=dict)
     """Front matter and the like: title, tags."""
+    flags: tuple[str, ...] = ()
+    """Marks that every passage of it gets, such as `generated`."""
 
 
 @dataclass(frozen=True, slots=True)

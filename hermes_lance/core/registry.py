@@ -62,7 +62,7 @@ SIGNATURES: Mapping[str, Mapping[str, str]] = {
     },
     "chunkers": {
         "headings": "headings/1:{target}:{overlap}",
-        "symbols": "symbols/1:{target}:{overlap}",
+        "symbols": "symbols/2:{target}:{overlap}",
         "paragraphs": "paragraphs/1:{target}:{overlap}",
         "cells": "cells/1:{target}:{overlap}",
         "keys": "keys/1:{target}:{overlap}",

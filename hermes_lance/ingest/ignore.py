@@ -31,6 +31,10 @@ BUILT_IN: Mapping[str, str] = {
     "desktop.ini $RECYCLE.BIN/ .Trash-*/ lost+found/ .directory",
     "editors": r".idea/ .vscode/ .vs/ *.swp *.swo *~ \#*# .#* ~$* .~lock.*# *.bak *.orig *.rej *.tmp "
     "*.part *.crdownload",
+    "written by tools": "package-lock.json npm-shrinkwrap.json yarn.lock pnpm-lock.yaml bun.lock bun.lockb deno.lock "
+    "Cargo.lock poetry.lock uv.lock pdm.lock Pipfile.lock Gemfile.lock composer.lock Podfile.lock pubspec.lock "
+    "mix.lock flake.lock go.sum packages.lock.json gradle.lockfile *.min.js *.min.mjs *.min.css *.js.map *.mjs.map "
+    "*.cjs.map *.css.map",
 }
 """Left out unless a rule file says otherwise; in the words of gitignore, separated by blanks."""
 

@@ -80,7 +80,7 @@ def chunk_rows(
                 chunker=chunker,
                 parser=document.parser,
                 embedded_tokens=embedded,
-                flags=(),
+                flags=document.flags,
                 run=origin.run,
             )
         )

@@ -1,4 +1,4 @@
-"""Where definitions start in source code: by grammar, or by the look of the lines where there is no grammar.
+"""Where definitions start in source code, by grammar.
 
 The walk goes over the children of the file and of class-like bodies only, never into statements, so that it costs
 next to nothing beside the parse.
@@ -6,8 +6,6 @@ next to nothing beside the parse.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from hermes_lance.parse.grammars import Grammar
@@ -76,6 +74,8 @@ class _Walk:
         """Marks of the members of a body, with the comments directly above them; `head` is where its owner starts."""
         data, grammar = self.data, self.grammar
         attached, definitions = grammar.attached, grammar.definitions
+        if any(child.kind_id in grammar.transparent for child in children):
+            children = self._spread(children)
         above: tuple[int, int] | None = None
         previous_end = head + 1
         for child in children:
@@ -108,14 +108,32 @@ class _Walk:
         if above is not None:
             self._mark(above[0], None, trail, False, trail)
 
+    def _spread(self, children: list[Any]) -> list[Any]:
+        spread: list[Any] = []
+        for child in children:
+            spread.extend(child.children if child.kind_id in self.grammar.transparent else (child,))
+        return spread
+
     def _definition(self, node: Any, start: int, end: int, trail: tuple[str, ...], depth: int) -> None:
-        name = _name(node, self.data)
+        name = self._named(node) if self.grammar.naming else None
+        name = name or _name(node, self.data)
         opens = node.kind_id in self.grammar.containers and end - start > self.small_bytes and depth < _MAX_DEPTH
         body = self._body(node) if opens else None
         inside = (*trail, name) if name else trail
         self._mark(start, name, trail, name is not None, inside if body is not None else trail)
         if body is not None:
             self.members(self._inside(node, body), inside, start, depth + 1)
+
+    def _named(self, node: Any) -> str | None:
+        """The name as the grammar's naming children give it, those before the body only."""
+        parts = []
+        for child in node.named_children:
+            if child.kind_id in self.grammar.naming:
+                part = self.data[child.start_byte : min(child.end_byte, child.start_byte + _NAME_CHARS)]
+                parts.append(part.decode("utf-8", "replace").strip(" \t\"'"))
+            elif parts:
+                break
+        return ".".join(part for part in parts if part)[:_NAME_CHARS] or None
 
     def _inside(self, node: Any, body: Any) -> list[Any]:
         """Children of a body; some grammars leave the comments at its head to the definition around it."""
@@ -188,70 +206,3 @@ def _name(node: Any, data: bytes) -> str | None:
         name = name.partition("<")[0]
     name = name.strip(" \t\"'`*&;{")
     return name[:_NAME_CHARS] or None
-
-
-_WORDS = (
-    "abstract async class contract data def defmodule defp defn defun define enum entity event extension export fn for "
-    "func function impl instance interface inline let library local macro message method module namespace object "
-    "open override package private proc procedure protected protocol public record resource rpc sealed service "
-    "signature static struct sub subroutine task template theorem trait type typedef union unit val var view virtual"
-)
-_MODIFIER = "abstract async data export inline local open override private protected public sealed static virtual"
-_DEFINING = set(_WORDS.split()) - set(_MODIFIER.split()) - {"for", "let", "val", "var"}
-_LIKE_FIRST = {"i": "\u0130\u0131", "s": "\u017f"}
-"""What else an expression that ignores case takes for these letters."""
-
-
-def _in_any_case(words: Iterable[str]) -> str:
-    """An expression for any of the words, the longest first. Each alternative begins with a set, by which the engine
-    passes it over; it tries every one that begins with a letter of any case.
-    """
-    by_first: dict[str, list[str]] = {}
-    for word in sorted(words, key=len, reverse=True):
-        by_first.setdefault(word[0], []).append(word[1:])
-    return "|".join(
-        f"[{first}{first.upper()}{_LIKE_FIRST.get(first, '')}](?i:{'|'.join(rests)})"
-        for first, rests in by_first.items()
-    )
-
-
-_DEFINING_WORD = _in_any_case({*_DEFINING, r"create[ \t]+(?:or[ \t]+replace[ \t]+)?\w+"})
-# To be searched in "\n" + text: the engine leaps from line feed to line feed, but would stop at each character for "^".
-_LINE_START = re.compile(
-    rf"\n(?:(?P<lead>[ \t]{{0,4}}+)\(?(?:(?:{'|'.join(_MODIFIER.split())})[ \t]+){{0,4}}(?:{_DEFINING_WORD})[ \t]+"
-    r"[\"'`]?(?P<name>[A-Za-z_][\w.:$?!-]{0,80})"
-    r"|(?P<flush>(?<=[\s\S]\n\n)\S))"
-)
-
-
-def by_lines(text: str) -> list[Mark]:
-    """Marks in character offsets, rising: lines that look like definitions, and unindented lines after an empty one."""
-    marks: list[Mark] = []
-    for found in _LINE_START.finditer("\n" + text):
-        name = found["name"]
-        start = found.start()
-        if name is not None and found["lead"] and not _after_empty_line(text, start):
-            continue
-        start = _comments_above(text, start) if name else start
-        if marks and start <= marks[-1].start:
-            if name and marks[-1].name is None:
-                marks[-1] = Mark(marks[-1].start, name, (), True, ())
-            continue
-        marks.append(Mark(start, name, (), name is not None, ()))
-    return marks
-
-
-def _after_empty_line(text: str, start: int) -> bool:
-    return start < 2 or not text[text.rfind("\n", 0, start - 1) + 1 : start].strip()
-
-
-_COMMENT = re.compile(r"[ \t]*(?:#|//|--|;|%|/\*|\*|'|\"\"\"|@|\{-|\(\*|rem\b)", re.IGNORECASE)
-
-
-def _comments_above(text: str, start: int) -> int:
-    for _ in range(60):
-        line = text.rfind("\n", 0, max(start - 1, 0)) + 1
-        if start == 0 or not _COMMENT.match(text, line, start):
-            return start
-        start = line
-    return start

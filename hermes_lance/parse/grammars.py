@@ -27,6 +27,10 @@ class _Spec:
     """Nodes around a definition: decorators, exports, templates."""
     attached: str = "comment"
     """What stands directly above a definition and belongs to it."""
+    transparent: str = ""
+    """Nodes that only gather members: what is in them counts as if it stood in their place."""
+    naming: str = ""
+    """Children whose texts make the name of a definition, joined by dots, where no field holds one."""
     function: str = "language"
 
 
@@ -63,6 +67,15 @@ _SPECS: Mapping[str, _Spec] = {
         attached="comment attribute_list",
     ),
     "go": _Spec("tree_sitter_go", "function_declaration method_declaration type_declaration"),
+    "haskell": _Spec(
+        "tree_sitter_haskell",
+        "function bind data_type newtype class instance type_synonym data_family type_family",
+        "class instance",
+        bodies="class_declarations instance_declarations",
+        attached="comment haddock signature",
+        transparent="declarations imports",
+    ),
+    "hcl": _Spec("tree_sitter_hcl", "block attribute", transparent="body", naming="identifier string_lit"),
     "java": _Spec(
         "tree_sitter_java",
         "class_declaration interface_declaration enum_declaration record_declaration annotation_type_declaration "
@@ -86,6 +99,13 @@ _SPECS: Mapping[str, _Spec] = {
         "namespace_definition class_declaration interface_declaration trait_declaration enum_declaration",
         attached="comment attribute_list",
         function="language_php",
+    ),
+    "powershell": _Spec(
+        "tree_sitter_powershell",
+        "function_statement class_statement enum_statement class_method_definition class_property_definition",
+        "class_statement",
+        transparent="statement_list",
+        naming="function_name simple_name variable",
     ),
     "python": _Spec(
         "tree_sitter_python",
@@ -133,7 +153,18 @@ _SPECS: Mapping[str, _Spec] = {
         wrappers="export_statement ambient_declaration expression_statement",
         function="language_typescript",
     ),
+    "zig": _Spec(
+        "tree_sitter_zig",
+        "function_declaration variable_declaration test_declaration",
+        "variable_declaration",
+        bodies="struct_declaration enum_declaration union_declaration opaque_declaration",
+        naming="identifier string",
+    ),
 }
+
+
+_ERROR = 65_535
+"""The kind of a node in which the parser lost its way (`ts_builtin_sym_error`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +177,8 @@ class Grammar:
     bodies: frozenset[int]
     wrappers: frozenset[int]
     attached: frozenset[int]
+    transparent: frozenset[int]
+    naming: frozenset[int]
 
 
 def known_languages() -> frozenset[str]:
@@ -182,4 +215,7 @@ def grammar(language: str) -> Grammar | None:
         numbers(spec.bodies),
         numbers(spec.wrappers),
         numbers(spec.attached),
+        # What stands in a stretch with an error is found all the same.
+        numbers(spec.transparent) | {_ERROR},
+        numbers(spec.naming),
     )

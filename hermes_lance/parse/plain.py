@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from hermes_lance.core.records import Document
 from hermes_lance.core.text import Decoded, decode
+from hermes_lance.parse.generated import flags_of
 from hermes_lance.parse.media import Unreadable, language_of
 
 
@@ -32,13 +33,15 @@ class PlainParser:
         return "builtin_text/2"
 
     def parse(self, data: bytes, *, path: str, media_type: str) -> Document:
-        """The text, without sections; raises `Unreadable` (`binary`, `empty`)."""
+        """The text, without sections, generated or minified code flagged; raises `Unreadable` (`binary`, `empty`)."""
         found = decoded(data)
+        language = language_of(media_type)
         return Document(
             text=found.text,
             media_type=media_type,
             parser=self.signature(),
-            lang=language_of(media_type),
+            lang=language,
             encoding=found.encoding,
             replaced_chars=found.replaced_chars,
+            flags=flags_of(found.text) if language else (),
         )

@@ -7,15 +7,16 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from hermes_lance.core.records import Document, Piece
-from hermes_lance.parse.definitions import Mark, by_grammar, by_lines
+from hermes_lance.parse.definitions import Mark, by_grammar
+from hermes_lance.parse.generated import is_minified
 from hermes_lance.parse.grammars import grammar
+from hermes_lance.parse.line_shapes import by_lines
 from hermes_lance.parse.window import Cutter, without_blank_pieces
 
 _ALONE = 0.3
 """Share of the target from which a definition is a passage of its own."""
 _CRUMB = 0.08
 """Share of the target below which leftovers (a class head, closing lines) join any neighbour."""
-_LONG_LINE_CHARS = 5_000
 _GRAMMAR_BYTES = 4_000_000
 _NAMES = 6
 
@@ -41,13 +42,13 @@ class SymbolsChunker:
 
     def signature(self) -> str:
         """Name, version and sizes."""
-        return f"symbols/1:{self.target_tokens}:{self.overlap_tokens}"
+        return f"symbols/2:{self.target_tokens}:{self.overlap_tokens}"
 
     def chunker_label(self, document: Document) -> str:
-        """`symbols/1:<language>` where a grammar cut it, `…:lines` where line shapes did, `…:window` if minified."""
+        """`symbols/2:<language>` where a grammar cut it, `…:lines` where line shapes did, `…:window` if minified."""
         last = self._last
         how = last[1] if last is not None and last[0] is document else self._cut(document)[0]
-        return f"symbols/1:{how}"
+        return f"symbols/2:{how}"
 
     def pieces(self, document: Document) -> list[Piece]:
         """Passages that tile the text but for overlaps inside a definition that had to be cut."""
@@ -59,8 +60,8 @@ class SymbolsChunker:
     def _cut(self, document: Document) -> tuple[str, list[Piece]]:
         text = document.text
         cutter = Cutter(text, self.target_tokens, self.overlap_tokens)
-        if _has_long_line(text):
-            # Generated or minified: its one line is no definition, and parsers take minutes over such files.
+        if is_minified(text):
+            # Its one line is no definition, and parsers take minutes over such files.
             spans = cutter.spans(0, len(text))
             return "window", without_blank_pieces(text, [Piece(low, high, "code") for low, high in spans])
         how, marks = self._marks(document)
@@ -71,23 +72,13 @@ class SymbolsChunker:
         language = document.lang
         known = grammar(language) if language else None
         if language is None or known is None or len(text) > _GRAMMAR_BYTES:
-            return "lines", by_lines(text)
+            return "lines", by_lines(text, language)
         data = text.encode("utf-8", "surrogatepass")
         # Code has about three bytes to a token.
         marks = by_grammar(data, known, int(self.target_tokens * _ALONE * 3))
         if marks is None:
-            return "lines", by_lines(text)
+            return "lines", by_lines(text, language)
         return language, marks if len(data) == len(text) else _in_characters(data, marks)
-
-
-def _has_long_line(text: str) -> bool:
-    """Whether a line has more than `_LONG_LINE_CHARS`, found by leaps from line end to line end."""
-    place = 0
-    while len(text) - place > _LONG_LINE_CHARS:
-        place = text.rfind("\n", place, place + _LONG_LINE_CHARS + 1) + 1
-        if not place:
-            return True
-    return False
 
 
 def _in_characters(data: bytes, marks: list[Mark]) -> list[Mark]:

@@ -72,7 +72,7 @@ def test_the_rule_that_leaves_a_file_out_is_named_once_wherever_it_is_shown(cli,
 
 def test_problems_are_the_files_that_are_not_indexed_and_nothing_else(cli, home):
     for name in ("one.txt", "two.txt"):
-        (home / "workspace" / name).write_bytes(b"caf\xe9 latin bytes \xff\xfe\x81\n")
+        (home / "workspace" / name).write_bytes("größer als zuvor\n".encode() * 3 + b"a bad byte \xff\n")
     document = cli("--home", home, "--json", "build").json
     assert len(document["problems"]) == document["files"]["skipped"] + document["files"]["failed"]
     assert [one for one in document["warnings"] if "decoded" in one] == [
@@ -285,3 +285,22 @@ def test_a_stop_ends_the_run_and_leaves_the_last_generation(cli, home, form):
     assert cli("--home", home, "search", "tide", "--mode", "lexical", "--json").json["count"] > 0
     assert cli("--home", home, "build", "--json").json["files"]["failed"] == 0
     assert set(paths_of(cli, home, "word1499")) == {"many/14/1499.md"}
+
+
+def test_how_code_was_cut_and_that_a_program_wrote_it_is_told(cli, home):
+    workspace = home / "workspace"
+    (workspace / "shelf.nim").write_text("# DO NOT EDIT\nproc lookup() =\n  echo 1\n", encoding="utf-8")
+    (workspace / "shelf.py").write_text("def lookup():\n    return 1\n", encoding="utf-8")
+    (workspace / "yarn.lock").write_text("lookup@^1.0:\n", encoding="utf-8")
+    cli("--home", home, "build")
+    told = {name: cli("--home", home, "--json", "why", name).json for name in ("shelf.nim", "shelf.py", "yarn.lock")}
+    cut = {
+        name: stage["detail"]["chunker"] for name in told for stage in told[name]["stages"] if stage["stage"] == "index"
+        and "chunker" in stage["detail"]
+    }  # fmt: skip
+    assert cut == {"shelf.nim": "symbols/2:lines", "shelf.py": "symbols/2:python"}
+    assert "flagged: generated" in told["shelf.nim"]["verdict"]
+    assert "flagged" not in told["shelf.py"]["verdict"]
+    assert "yarn.lock" in told["yarn.lock"]["verdict"] and "built-in" in told["yarn.lock"]["verdict"]
+    hits = cli("--home", home, "search", "lookup", "--mode", "lexical", "--json").json["hits"]
+    assert {hit["path"]: hit["flags"] for hit in hits} == {"shelf.nim": ["generated"], "shelf.py": []}
