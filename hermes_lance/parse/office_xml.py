@@ -27,25 +27,30 @@ def tree(content: bytes) -> Any:
         raise _broken(error) from error
 
 
-def elements(source: io.BytesIO, name: str, holder: str) -> Iterator[Any]:
-    """Each whole element of a name, in order, forgotten after use. They are the children of `holder`.
+def events(source: io.BytesIO) -> Iterator[tuple[str, Any]]:
+    """`start` and `end` of each element; whoever reads them clears what is no longer needed.
 
     `source` is a part without a document type, which `Package.read` has seen to; so the parser in C may be used, which
     is four times as fast.
     """
-    parents: list[Any] = []
     try:
-        for event, element in iterparse(source, events=("start", "end")):
-            tag = element.tag
-            if event == "start":
-                if not parents and tag.endswith(holder) and local(element) == holder:
-                    parents.append(element)
-            elif tag.endswith(name) and local(element) == name:
-                yield element
-                for parent in parents:
-                    parent.clear()
-    except (ParseError, DefusedXmlException, LookupError) as error:
+        yield from iterparse(source, events=("start", "end"))
+    except (ParseError, LookupError) as error:
         raise _broken(error) from error
+
+
+def elements(source: io.BytesIO, name: str, holder: str) -> Iterator[Any]:
+    """Each whole element of a name, in order, forgotten after use. They are the children of `holder`."""
+    parent: Any = None
+    for event, element in events(source):
+        tag = element.tag
+        if event == "start":
+            if parent is None and tag.endswith(holder) and local(element) == holder:
+                parent = element
+        elif tag.endswith(name) and local(element) == name:
+            yield element
+            if parent is not None:
+                parent.clear()
 
 
 def _broken(error: Exception) -> Unreadable:

@@ -9,7 +9,7 @@ import io
 from collections.abc import Iterator
 from typing import Any
 
-from hermes_lance.parse.office_xml import elements, local, tree
+from hermes_lance.parse.office_xml import events, local, tree
 from hermes_lance.parse.packages import Package
 from hermes_lance.parse.sheet_text import Cell, Row, Sheet, column_name
 
@@ -18,14 +18,16 @@ _MOST_REPEATED = 1_000
 
 
 def sheets(package: Package) -> Iterator[Sheet]:
-    """All sheets in the order of their tabs; raises `Unreadable` for damage."""
+    """All sheets in the order of their tabs, each to be read before the next; raises `Unreadable` for damage."""
     content = package.read("content.xml")
     hidden = _hidden_styles(content)
-    for table in elements(io.BytesIO(content), "table", "spreadsheet"):
-        remarks: list[tuple[str, str]] = []
-        name = _attribute(table, "name") or "Sheet"
-        rows = list(_rows(table, remarks))
-        yield Sheet(name, rows, _attribute(table, "style-name") in hidden, remarks)
+    stream = events(io.BytesIO(content))
+    for event, element in stream:
+        if event == "start" and local(element) == "table":
+            remarks: list[tuple[str, str]] = []
+            name = _attribute(element, "name") or "Sheet"
+            is_hidden = _attribute(element, "style-name") in hidden
+            yield Sheet(name, _rows(stream, element, remarks), is_hidden, remarks)
 
 
 def _attribute(element: Any, name: str) -> str | None:
@@ -50,17 +52,24 @@ def _repeated(element: Any, name: str) -> int:
     return max(1, int(given)) if given.isdigit() else 1
 
 
-def _rows(table: Any, remarks: list[tuple[str, str]]) -> Iterator[Row]:
-    number = 1
-    for row in table.iter():
-        if local(row) != "table-row":
-            continue
-        count = _repeated(row, "number-rows-repeated")
-        cells = _cells(row, number, remarks)
-        if cells:
-            for copy in range(min(count, _MOST_REPEATED)):
+def _rows(stream: Iterator[tuple[str, Any]], table: Any, remarks: list[tuple[str, str]]) -> Iterator[Row]:
+    """The rows up to the end of this table; one within a cell belongs to its cell."""
+    number = depth = 1
+    for event, element in stream:
+        kind = local(element)
+        if kind == "table":
+            depth += 1 if event == "start" else -1
+            if depth == 0:
+                return
+        elif kind == "table-row" and event == "end" and depth == 1:
+            count = _repeated(element, "number-rows-repeated")
+            cells = _cells(element, number, remarks)
+            for copy in range(min(count, _MOST_REPEATED) if cells else 0):
                 yield number + copy, cells
-        number += count
+            number += count
+            # What was read is forgotten, so that a long sheet is never held as a whole.
+            element.clear()
+            table.clear()
 
 
 def _cells(row: Any, number: int, remarks: list[tuple[str, str]]) -> list[Cell]:

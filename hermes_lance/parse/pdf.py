@@ -53,7 +53,7 @@ class PdfParser:
             replaced_chars=whole.count("\ufffd"),
             page_starts=tuple(page_starts),
             verbatim=False,
-            facts=_facts(header, answer.died),
+            facts=_facts(header, _interrupted(answer)),
         )
 
     def close(self) -> None:
@@ -68,6 +68,11 @@ def _text_of(answer: Answer) -> tuple[dict[str, Any], str]:
         if header["event"] == "text":
             return header, body.decode("utf-8")
     raise Unreadable("parse_failed", answer.died or "the parser gave no answer", failed=True)
+
+
+def _interrupted(answer: Answer) -> str | None:
+    """Why the answer ended before its last table, if it did."""
+    return answer.died or next((head["detail"] for head, _ in answer.messages if head["event"] == "failed"), None)
 
 
 def _facts(header: dict[str, Any], died: str | None) -> dict[str, str]:

@@ -7,48 +7,26 @@ a page of lines that cannot be finished costs its tables only.
 
 from __future__ import annotations
 
-import os
-import sys
-from typing import BinaryIO
+from typing import Any
 
 from hermes_lance.parse import limits
-from hermes_lance.parse.isolate import read_message, write_message
+from hermes_lance.parse.serving import Send, serve
 
 
 def main() -> None:
     """Answer until the pipe closes."""
-    questions = sys.stdin.buffer
-    answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
-    # A library that prints must not print into the answers.
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    if "--no-memory-limit" not in sys.argv:
-        limits.limit_this_process()
-    while (message := read_message(questions)) is not None:
-        limits.allow_cpu(0)
-        _answer(answers, message[1])
-        write_message(answers, {"event": "done"})
+    serve(_answer)
 
 
-def _answer(answers: BinaryIO, data: bytes) -> None:
-    from hermes_lance.parse.media import Unreadable
+def _answer(send: Send, _: dict[str, Any], data: bytes) -> None:
     from hermes_lance.parse.pdf_tables import tables_of
     from hermes_lance.parse.pdf_text import read_pdf
 
     def opened(pages: int) -> None:
         limits.allow_cpu(pages)
-        write_message(answers, {"event": "opened", "pages": pages, "seconds": limits.wall_seconds(pages)})
+        send({"event": "opened", "pages": pages, "seconds": limits.wall_seconds(pages)})
 
-    try:
-        found = read_pdf(data, opened)
-    except Unreadable as reason:
-        told = {"code": reason.code, "detail": reason.detail, "failed": reason.failed, "remedy": reason.remedy}
-        write_message(answers, {"event": "failed", **told})
-        return
-    except MemoryError:
-        detail = f"it needs more than {limits.MEMORY_BYTES >> 20} MiB of memory"
-        told = {"code": "parse_failed", "detail": detail, "failed": True, "remedy": None}
-        write_message(answers, {"event": "failed", **told})
-        return
+    found = read_pdf(data, opened)
     header = {
         "event": "text",
         "outline": found.outline,
@@ -58,9 +36,9 @@ def _answer(answers: BinaryIO, data: bytes) -> None:
         "unmapped": list(found.unmapped.items()),
         "notes": found.notes,
     }
-    write_message(answers, header, "\f".join(found.pages).encode("utf-8", "replace"))
+    send(header, "\f".join(found.pages).encode("utf-8", "replace"))
     for page, table in tables_of(data, found.ruled_pages) if found.ruled_pages else ():
-        write_message(answers, {"event": "table", "page": page, "table": table})
+        send({"event": "table", "page": page, "table": table})
 
 
 if __name__ == "__main__":

@@ -226,9 +226,13 @@ def test_open_document_sheets_count_repeated_rows_and_cells():
     found = package(
         {
             "content.xml": f"<office:document-content {spaces}><office:body><office:spreadsheet>"
-            f'<table:table table:name="T">{rows}</table:table></office:spreadsheet></office:body>'
+            f'<table:table table:name="T">{rows}</table:table><table:table table:name="U"><table:table-row>'
+            '<table:table-cell office:value-type="string"><text:p>next</text:p></table:table-cell></table:table-row>'
+            "</table:table></office:spreadsheet></office:body>"
             "</office:document-content>"
         }
     )
-    (sheet,) = open_sheets(found)
-    assert list(sheet.rows) == [(4, [Cell(2, "25 %", False)])]
+    assert [(sheet.name, list(sheet.rows)) for sheet in open_sheets(found)] == [
+        ("T", [(4, [Cell(2, "25 %", False)])]),
+        ("U", [(1, [Cell(0, "next", True)])]),
+    ]
