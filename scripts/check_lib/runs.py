@@ -164,7 +164,8 @@ def _sums(build: Any, status: Any, files: list[dict[str, Any]]) -> Iterator[str]
     if told.keys() != left_out:
         yield f"problems and list differ: {sorted(told.keys() ^ left_out)[:3]}"
     for row in files:
-        if (row["state"] == "indexed") == bool(row["reason"]):
+        partly = row["state"] == "indexed" and str(row["reason"]).startswith("partial: ")
+        if (row["state"] == "indexed") == bool(row["reason"]) and not partly:
             yield f"{row['path']}: {row['state']}, and the reason is {row['reason']!r}"
 
 
