@@ -15,6 +15,7 @@ from hermes_lance.ingest.walk import Walk, settings_from
 from hermes_lance.overview import Opened
 from hermes_lance.parse.suffixes import BINARY_SUFFIXES
 from hermes_lance.search.freshness import FRESH, UNVERIFIED, Freshness
+from hermes_lance.store import forgotten
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -44,6 +45,7 @@ class Searchable(Opened, Protocol):
 DEEP = 1_000
 """Hits among which the passages of the file are looked for."""
 FOLDER = "a folder"
+FORGOTTEN = "it was forgotten; `hermes-lance forget --undo` with its path lifts that"
 
 
 def why(library: Searchable, path: str | Path, query: str | None = None) -> Verdict:
@@ -56,16 +58,23 @@ def why(library: Searchable, path: str | Path, query: str | None = None) -> Verd
     stages = [TraceEntry("root", "inside", {"root": place.root.label, "folder": str(place.root.path)})]
     found = _on_disk(library, place)
     stages.append(_disk_stage(place, found))
+    entry = _forgotten(library, place, found)
+    if entry is not None:
+        stages.append(entry)
     manifest = library.manifest_or_none()
     if manifest is None:
         stages.append(TraceEntry("index", "missing", {"remedy": "Run `hermes-lance build`."}))
         return Verdict(shown, "Nothing is indexed here yet.", tuple(stages))
     snapshot = library.snapshot()
     known = _known(snapshot, place, found)
+    if known is None and entry is not None:
+        return Verdict(shown, f"Not indexed: {FORGOTTEN}.", tuple(stages))
     if known is None:
         return _unknown(shown, found, stages)
     cut = _cut_stage(snapshot, known)
     stages.append(_index_stage(known, cut))
+    if known.chunks == 0 and entry is not None:
+        return Verdict(shown, f"Not indexed: {FORGOTTEN}.", tuple(stages))
     if known.chunks == 0:
         rule = f" ({known.rule})" if known.rule else ""
         return Verdict(shown, f"Not indexed: {known.reason or known.state}{rule}.", tuple(stages))
@@ -73,6 +82,8 @@ def why(library: Searchable, path: str | Path, query: str | None = None) -> Verd
     fresh = Freshness(places.of, places.folder).of(known)
     stages.append(TraceEntry("freshness", fresh, {"indexed_at": known.indexed_at}))
     verdict = f"Indexed as {known.chunks} passage{'' if known.chunks == 1 else 's'}."
+    if known.state == "failed":
+        verdict += f" They are of an earlier reading: {known.reason}."
     if flags := cut.get("flags"):
         verdict += f" Its passages are flagged: {flags}."
     if fresh == UNVERIFIED:
@@ -119,6 +130,18 @@ def _known(snapshot: Snapshot, place: Place, found: SourceFile | tuple[SourceFil
     file = found[0] if isinstance(found, tuple) else found
     raw = file.raw_path if file is not None and file.path == place.path else None
     return snapshot.files.get(source_id(place.root.key, raw_bytes(place.path, raw)))
+
+
+def _forgotten(
+    library: Searchable, place: Place, found: SourceFile | tuple[SourceFile, Skipped] | None
+) -> TraceEntry | None:
+    """The stage of a file that is on the list of what must not come back, for its path."""
+    file = found[0] if isinstance(found, tuple) else found
+    raw = file.raw_path if file is not None and file.path == place.path else None
+    entry = forgotten.read(library.dataset).entries.get(source_id(place.root.key, raw_bytes(place.path, raw)))
+    if entry is None:
+        return None
+    return TraceEntry("forgotten", "purged" if entry.purge else "on the list", {"since": entry.at})
 
 
 def _unknown(shown: str, found: SourceFile | tuple[SourceFile, Skipped] | None, stages: list[TraceEntry]) -> Verdict:

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from hermes_lance.core import ids
-from hermes_lance.core.errors import DatasetMissing, DatasetNewer, HermesLanceError
+from hermes_lance.core.errors import DatasetDamaged, DatasetMissing, DatasetNewer, HermesLanceError
+from hermes_lance.store import forgotten
 from hermes_lance.store import manifest as manifests
 from hermes_lance.store.lexical_fields import key_number
 from hermes_lance.store.manifest import Manifest
@@ -57,10 +58,11 @@ def _checks(dataset: Path, tables: Tables | None) -> list[Check]:
         return [Check("dataset", False, str(error), remedy=error.hint)]
     found.append(Check("dataset", True, f"generation {manifest.id}, published {manifest.published_at}"))
     found.append(_interrupted(dataset, manifest))
+    found.append(_forgotten(dataset))
     found.append(_side_files(dataset, manifest))
     found.append(_permissions(dataset))
     found.append(_orphans(dataset))
-    if not found[2].ok:
+    if any(one.name == "side-files" and not one.ok for one in found):
         return found
     try:
         snapshot = open_snapshot(dataset)
@@ -77,6 +79,17 @@ def _interrupted(dataset: Path, manifest: Manifest) -> Check:
         return Check("interrupted-run", True, "no run was interrupted")
     detail = f"a run was interrupted after generation {manifest.id}; the next build finishes or undoes it"
     return Check("interrupted-run", False, detail, fatal=False, remedy="Run `hermes-lance build`.")
+
+
+def _forgotten(dataset: Path) -> Check:
+    try:
+        listed = forgotten.read(dataset)
+    except DatasetDamaged as error:
+        return Check("forgotten", False, str(error), remedy=error.hint)
+    if listed.pending:
+        detail = "a forgotten document is still to be dropped"
+        return Check("forgotten", False, detail, fatal=False, remedy="Run `hermes-lance build`.")
+    return Check("forgotten", True, f"{len(listed.entries)} documents are forgotten, all of them dropped")
 
 
 def _entries(manifest: Manifest) -> Iterator[dict[str, Any]]:

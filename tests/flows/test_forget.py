@@ -141,6 +141,25 @@ def test_a_list_that_cannot_be_read_stops_the_build_instead_of_bringing_files_ba
     (library.dataset / forgotten.FILE).write_text("{", encoding="utf-8")
     with pytest.raises(hermes_lance.HermesLanceError, match="list of forgotten files cannot be read"):
         library.index()
+    (check,) = [one for one in library.doctor() if one.name == "forgotten"]
+    assert not check.ok and check.fatal
+
+
+def test_why_names_what_was_forgotten_dropped_or_lifted(library, tmp_path):
+    library.index()
+    assert "New since" in library.why(write(tmp_path, "new.md", "# New\n\nAn owl.\n")).verdict
+    library.forget(["private.md", "new.md"])
+    library.drop(["notes/1.md"])
+    for path in ("private.md", "new.md"):
+        found = library.why(path)
+        assert "forget" in found.verdict and "forgotten" in [one.stage for one in found.stages]
+    assert "dropped on purpose" in library.why("notes/1.md").verdict
+    write(tmp_path, "notes/copy.md", SECRET)
+    library.index()
+    assert "the same contents as private.md" in library.why("notes/copy.md").verdict
+    library.lift(["private.md"])
+    library.index()
+    assert library.why("private.md").verdict.startswith("Indexed as ")
 
 
 def test_a_deleted_document_returns_when_its_bytes_change(library, tmp_path):
