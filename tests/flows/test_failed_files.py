@@ -1,4 +1,4 @@
-"""A file that fails keeps its passages, says why in the words of the parser, and waits for a reason to be read again."""
+"""A file that fails keeps its passages, says why in its parser's words, and waits for a reason to be read again."""
 
 from __future__ import annotations
 
