@@ -18,6 +18,7 @@ from hermes_lance.parse.media import ENCRYPTED, Unreadable
 from hermes_lance.parse.office_blocks import BlockText
 from hermes_lance.parse.office_xml import local, tree
 from hermes_lance.parse.packages import Package
+from hermes_lance.parse.rtf import without_deleted
 from hermes_lance.parse.sheet_text import write_sheet
 from hermes_lance.parse.slides import marked_odp, marked_pptx, write_slides
 from hermes_lance.parse.writer import MAX_CHARS, TooLong, Writer
@@ -174,7 +175,7 @@ def _epub(writer: Writer, package: Package) -> dict[str, str]:
 
 def _plain(writer: Writer, data: bytes, suffix: str) -> None:
     """Formats of which anydoc alone knows: RTF, the old binary ones."""
-    document = converted(data, suffix)
+    document = converted(without_deleted(data) if suffix == "rtf" else data, suffix)
     text = BlockText(writer, document.notes)
     for block in document.blocks:
         if suffix in _WORKBOOKS and block.kind == "heading":

@@ -19,7 +19,8 @@ from hermes_lance.parse.writer import Writer
 MARK = "hermes-lance-slide-border"
 _PART = "hermes-lance-border.xml"
 _RELATION = "hermesLanceBorder"
-_SLIDE = re.compile(rb"<(?:(\w+):)?sldId\s[^>]*>")
+_SLIDE = re.compile(rb"<(?:(\w+):)?sldId\s(?=[^>]*\w:id=)[^>]*>")
+"""An entry of the list of slides; those of sections have no relation."""
 _REFERENCE = re.compile(rb"\s(\w+):id=")
 _RELATIONS_END = re.compile(rb"</(?:\w+:)?Relationships>")
 _SLIDE_TYPE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/slide"

@@ -14,6 +14,7 @@ from hermes_lance.parse.headings import HeadingsChunker
 from hermes_lance.parse.media import Unreadable, media_type
 from hermes_lance.parse.office import OfficeParser
 from hermes_lance.parse.paragraphs import ParagraphsChunker
+from hermes_lance.parse.rtf import without_deleted
 
 W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
 P = (
@@ -223,6 +224,18 @@ def test_each_slide_is_cited_by_its_number(parser, covered):
     assert [piece.locator for piece in pieces] == ["slide 1", "slide 2", "slide 3"]
 
 
+def test_sections_of_a_presentation_are_no_slides(parser):
+    data = pptx(("Plan", "What we do"), ("End", "Thanks"))
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        listed = archive.read("ppt/presentation.xml").decode()
+    sections = (
+        '<p:extLst><p14:sldIdLst xmlns:p14="s"><p14:sldId id="256"/><p14:sldId id="257"/></p14:sldIdLst></p:extLst>'
+    )
+    listed = listed.replace("</p:presentation>", f"{sections}</p:presentation>")
+    document = parsed(parser, changed(data, ppt__presentation_xml=listed), "a.pptx")
+    assert [part.locator for part in document.sections] == ["slide 1", "slide 2"]
+
+
 def test_chapters_come_in_the_order_of_the_spine_and_untitled_ones_have_a_name(parser):
     contents = '<li><a href="b.xhtml">Second part</a></li><li><a href="a.xhtml">First part</a></li>'
     book = epub(
@@ -248,6 +261,14 @@ def test_open_document_text_has_headings_and_lists(parser):
 def test_rtf_is_read_in_its_code_page(parser):
     data = rb"{\rtf1\ansi\ansicpg1251{\fonttbl{\f0\fcharset204 Arial;}}\f0 \'cf\'f0\'e8\'e2\'e5\'f2\par second \u8364?}"
     assert parsed(parser, data, "a.rtf").text == "Привет\n\nsecond €\n"
+
+
+def test_deleted_words_of_an_rtf_file_are_gone(parser):
+    data = rb"{\rtf1\ansi Kept {\b\deleted\revauth1 lost {\i deeper} } words {\i and\} more}{\deleted {\deleted x}y}.}"
+    assert parsed(parser, data, "a.rtf").text == "Kept  words and} more.\n"
+    whole = rb"{\rtf1\ansi\deleted All of it}"
+    assert without_deleted(whole) == whole
+    assert without_deleted(rb"{\rtf1{\pict\bin3 }}{}{\deleted x}}") == rb"{\rtf1{\pict\bin3 }}{}}"
 
 
 def test_one_worker_reads_on_after_a_file_that_cannot_be_read(parser):
