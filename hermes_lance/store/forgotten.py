@@ -10,11 +10,13 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hermes_lance.core.errors import DatasetDamaged
-from hermes_lance.core.records import Skipped
 from hermes_lance.store.durable import make_private, write_atomic
+
+if TYPE_CHECKING:
+    from hermes_lance.core.records import Skipped
 
 FILE = "forgotten.json"
 FORMAT = 1
@@ -100,6 +102,8 @@ class Forgotten:
         """Why a file is left out for its path; none when it is not on the list."""
         if source_id not in self.entries:
             return None
+        from hermes_lance.core.records import Skipped  # late: a search opens this list too
+
         return Skipped(CODE, "forgotten on purpose, whatever it holds", remedy=_REMEDY)
 
     def of_contents(self, sha256: str | None) -> Skipped | None:
@@ -107,6 +111,8 @@ class Forgotten:
         entry = self._by_hash.get(sha256) if sha256 is not None else None
         if entry is None:
             return None
+        from hermes_lance.core.records import Skipped  # late: a search opens this list too
+
         return Skipped(
             CODE,
             f"the same contents as {entry.shown}, which was forgotten",
