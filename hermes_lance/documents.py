@@ -170,6 +170,8 @@ class Documents:
         """
         from hermes_lance.ingest.verify import Verifier
 
+        if self.caller_owned:
+            raise UsageError(f"{self.dataset}: a dataset named by --dataset is not compared with the disk")
         roots = self.roots()
         return Verifier(self.config, self.dataset, roots).verdict(citation, sha256=sha256, generation=generation)
 

@@ -204,7 +204,8 @@ def _states(dataset: Path) -> Iterable[FilesState]:
     """What the generations on disk know of files, newest first."""
     for manifest in reversed(manifests.known_manifests(dataset)):
         yield FilesState(dataset / manifests.SIDE, manifest.files)
-    for place in sorted((dataset / manifests.PINNED).glob("*/")):
+    kept = [path for path in (dataset / manifests.PINNED).glob("*") if path.name.isdigit()]
+    for place in sorted(kept, reverse=True):
         yield FilesState(place / manifests.SIDE, manifests.read_manifest(place, place.name).files)
 
 

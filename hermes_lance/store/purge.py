@@ -51,7 +51,7 @@ def traces(dataset: Path, tables: Tables, listed: Forgotten) -> Traces:
 
 def _places(dataset: Path) -> Iterable[Path]:
     yield dataset
-    yield from sorted(path for path in (dataset / manifests.PINNED).glob("*") if path.is_dir())
+    yield from sorted(path for path in (dataset / manifests.PINNED).glob("*") if path.name.isdigit())
 
 
 def _note(found: Traces, row: str, text: str, keys: Iterable[str]) -> None:

@@ -192,18 +192,17 @@ class Tables:
     def rewrite(self, name: str, kept: tuple[str, Set[str]] | None = None) -> None:
         """Writes all rows anew in one commit, in files of their own: unlike a compaction this leaves no deleted row in
         any of them. `kept` names a column and the values whose rows stay."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
         wanted = self.table(name).schema
+        values = pa.array(sorted(kept[1]), pa.string()) if kept is not None else None
 
         def batches() -> Iterator[Any]:
-            import pyarrow as pa
-            import pyarrow.compute as pc
-
             for batch in self.read(name, wanted.names):
                 if kept is not None:
-                    batch = batch.filter(pc.is_in(batch.column(kept[0]), pa.array(sorted(kept[1]), pa.string())))
+                    batch = batch.filter(pc.is_in(batch.column(kept[0]), values))
                 yield pa.RecordBatch.from_arrays([batch.column(one) for one in wanted.names], schema=wanted)
-
-        import pyarrow as pa
 
         with disk_errors(str(self.folder)):
             self.table(name).add(pa.RecordBatchReader.from_batches(wanted, batches()), mode="overwrite")

@@ -36,3 +36,4 @@ def test_what_is_no_citation_is_refused(cli, indexed):
     assert cli("--home", indexed, "verify", "guide.md:900").status == 2
     assert cli("--home", indexed, "verify", "../outside.md:1").status == 30
     assert cli("--home", indexed, "verify").status == 2
+    assert cli("--dataset", indexed / "knowledgebase" / "indexes", "verify", "guide.md:1").status == 2
