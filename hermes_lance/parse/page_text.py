@@ -16,6 +16,7 @@ _BLOCKS = frozenset({
 _SPACED = _HEADINGS.keys() | {
     "article", "blockquote", "details", "dl", "figure", "ol", "p", "pre", "section", "table", "ul",
 }  # fmt: skip
+_LINK_SIGN = re.compile(r"(?:[\u200b¶§]| #){1,3}$")
 _SPECIAL = _HEADINGS.keys() | {"pre", "img", "td", "th"}
 _CELL_CHARS = 400
 """A cell up to this long stands on the line of its row; a longer one is a layout, and keeps its blocks."""
@@ -94,7 +95,8 @@ class PageText:
     def _close(self, tag: str, heading_start: int) -> None:
         if tag in _HEADINGS:
             title = " ".join("".join(self.parts[self._heading_part :]).split()) if self.length > heading_start else ""
-            if title:
+            # The sign of the link to the heading itself, as makers of documentation add it.
+            if title := _LINK_SIGN.sub("", title):
                 self.headings.append((heading_start, _HEADINGS[tag], title[:_TITLE_CHARS]))
         elif tag == "pre":
             self._preformatted -= 1

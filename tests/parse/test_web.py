@@ -32,6 +32,11 @@ def test_headings_are_sections_with_their_trail():
     assert "".join(text[section.start : section.end] for section in document.sections) == text
 
 
+def test_the_sign_of_a_link_to_the_heading_is_no_part_of_it():
+    document = parsed("<h1>Install<a class=headerlink href=#i>¶</a></h1><h2>C#\u200b</h2><h3>Use <a>#</a></h3>")
+    assert document.sections[-1].trail == ("Install", "C#", "Use")
+
+
 def test_the_title_stands_first_and_above_pages_without_a_main_heading():
     document = parsed("<title>Page</title><h2>Part</h2><p>words</p>")
     assert document.facts == {"title": "Page"}
