@@ -25,6 +25,7 @@ _FOLDED = re.compile(r"[\r\n]+[ \t]*")
 _SEPARATOR = re.compile(
     rb"(?:\A|(?<=\n\n)|(?<=\n\r\n))From [^\r\n]{0,300}\d\d?:\d\d[^\r\n]{0,100}\r?\n(?=>?[A-Za-z][\w-]{0,80}:)"
 )
+_QUOTED_FROM = re.compile(rb"^>(>{0,20}From )", re.MULTILINE)
 _BROKEN = (ValueError, TypeError, IndexError, KeyError, AttributeError, LookupError, HeaderParseError)
 """What the library is known to raise on broken fields."""
 
@@ -58,13 +59,17 @@ class Part:
 
 
 def messages(data: bytes) -> list[bytes]:
-    """The messages of a mailbox (mbox): from each line `From … <time>` that headers follow to the next."""
+    """The messages of a mailbox (mbox): from each line `From … <time>` that headers follow to the next.
+
+    Lines of a text that begin with `From ` are quoted by a `>` there, which is taken off.
+    """
     starts = [found.start() for found in _SEPARATOR.finditer(data)]
     if not starts:
         return [data]
     if data[: starts[0]].strip():
         starts.insert(0, 0)
-    return [data[start:end] for start, end in zip(starts, [*starts[1:], len(data)], strict=True)]
+    ends = [*starts[1:], len(data)]
+    return [_QUOTED_FROM.sub(rb"\1", data[start:end]) for start, end in zip(starts, ends, strict=True)]
 
 
 def split(data: bytes) -> tuple[Message, bytes]:

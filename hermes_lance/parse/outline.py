@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 MOST_LEVELS = 32
 """Deeper marks are not noted; their text belongs to the mark that they lie in."""
+_MOST_FRAMES = 2 * MOST_LEVELS
 LABEL_CHARS = 80
 STEP_CHARS = 160
 """Least distance of two marks in texts that are read token by token."""
@@ -97,11 +98,16 @@ class Frames:
     def __init__(self, outline: Outline) -> None:
         self.outline = outline
         self.stack: list[Frame] = []
+        self.beyond = 0
+        """Open frames that are too deep to be kept."""
         self._noted = 0
         self._last, self._last_depth = -STEP_CHARS, -1
 
     def push(self, frame: Frame) -> None:
         """Open a frame; where a mark was just made for its beginning, that is its mark."""
+        if self.full:
+            self.beyond += 1
+            return
         starts = self.outline.starts
         if starts and starts[-1] == frame.start and self._last_depth == len(self.stack) == self._noted:
             self.outline.labels[-1] = frame.label
@@ -110,7 +116,10 @@ class Frames:
         self.stack.append(frame)
 
     def pop(self) -> Frame:
-        """Close the innermost frame."""
+        """Close the innermost frame; one beyond the limit is only counted."""
+        if self.beyond:
+            self.beyond -= 1
+            return self.stack[-1]
         frame = self.stack.pop()
         self._noted = min(self._noted, len(self.stack))
         return frame
@@ -146,6 +155,11 @@ class Frames:
         frame.label = label
         if frame.mark is not None and self.outline.labels[frame.mark] is not None:
             self.outline.labels[frame.mark] = label
+
+    @property
+    def full(self) -> bool:
+        """Whether a further frame would only be counted."""
+        return len(self.stack) >= _MOST_FRAMES
 
     @property
     def untouched(self) -> bool:

@@ -73,7 +73,9 @@ def _by_tokens(text: str) -> Outline:
             elif key is not None and end - start > _LONG_STRING_CHARS:
                 _relabelled(frames, key)
         elif sign in "{[":
-            if not stack:
+            if frames.full:
+                frames.beyond += 1
+            elif not stack:
                 roots += 1
                 line += text.count("\n", counted, start)
                 counted = start

@@ -12,7 +12,6 @@ _TAG = re.compile(
 _ENDS = {"!--": "-->", "![CDATA[": "]]>", "?": "?>"}
 _ATTRIBUTE = re.compile(r"\s(?:name|id|key|xml:id)\s{0,9}=\s{0,9}[\"']([^\"'<>]{1,60})[\"']")
 _TITLES = frozenset({"title", "name", "head", "label"})
-_NEAR = 64
 
 
 def xml_outline(text: str) -> Outline:
@@ -65,11 +64,14 @@ def _after_special(text: str, special: str, place: int) -> int:
 
 
 def _closed(frames: Frames, tag: str, words: str) -> int:
-    """Ends the innermost element of that name, if it is near; how many of the ended ones held words of their own."""
+    """Ends the innermost element of that name; how many of the ended ones held words of their own."""
     stack = frames.stack
-    depth = next(
-        (depth for depth in range(len(stack) - 1, max(-1, len(stack) - _NEAR), -1) if stack[depth].name == tag), -1
-    )
+    if frames.beyond:
+        frames.pop()
+        return 0
+    depth = len(stack) - 1
+    while depth >= 0 and stack[depth].name != tag:
+        depth -= 1
     if depth < 0:
         frames.outline.problem = frames.outline.problem or f"</{tag[:40]}> closes nothing"
         return 0

@@ -30,9 +30,11 @@ _SELF_CLOSED = re.compile(
     r"|strong|code|pre|h[1-6]))(\s[^<>]*)?(?<!/)/>",
     re.IGNORECASE,
 )
+# Not those that another of their kind closes (`p`, `li`, `td`), nor those of drawings, which often close themselves.
 _NESTING = re.compile(
-    r"<(/?)(?:a|article|b|big|blockquote|center|code|div|dl|em|font|form|i|main|ol|section|small|span|strong|table|tt|u"
-    r"|ul)(?=[\s>/])",
+    r"<(/?)(?:a|address|article|aside|b|bdo|big|blockquote|button|center|cite|code|del|details|dfn|dialog|dir|div|dl|em"
+    r"|fieldset|figcaption|figure|font|footer|form|header|hgroup|i|ins|kbd|label|listing|main|map|menu|nav|object|ol|pre"
+    r"|q|ruby|s|samp|search|section|small|span|strike|strong|sub|summary|sup|table|tt|u|ul|var)(?=[\s>/])",
     re.IGNORECASE,
 )
 _SCRIPTS = re.compile(r"<(script|style)\b.*?(?:</\1\b|\Z)", re.IGNORECASE | re.DOTALL)

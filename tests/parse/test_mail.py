@@ -100,7 +100,8 @@ def test_a_mailbox_has_a_section_for_each_message():
         + b"\n"
         for n in range(1, 4)
     )
-    document = parsed(box, "application/mbox")
+    document = parsed(box.replace(b"\nFrom here", b"\n>From here"), "application/mbox")
+    assert document.text.count("\n\nFrom here on it is text\n") == 3
     assert [(part.locator, part.trail) for part in document.sections] == [
         (f"message {n}", (f"No. {n}",)) for n in range(1, 4)
     ]

@@ -167,6 +167,8 @@ def test_a_page_without_text_says_so():
         "<style>" * 50_000 + "</style>inside",
         "&amp;" * 200_000 + "inside",
         "<h2>inside</h2>" * 20_000,
+        "<section><nav><figure>" * 50_000 + "inside",
+        "<main>" * 200_000 + "inside",
     ],
     ids=[
         "deep",
@@ -182,6 +184,8 @@ def test_a_page_without_text_says_so():
         "styles",
         "entities",
         "headings",
+        "blocks",
+        "mains",
     ],
 )
 def test_hostile_pages_are_read_in_time(page, covered):
