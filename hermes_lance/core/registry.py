@@ -61,7 +61,7 @@ SIGNATURES: Mapping[str, Mapping[str, str]] = {
         "office": "office/1",
     },
     "chunkers": {
-        "headings": "headings/1:{target}:{overlap}",
+        "headings": "headings/2:{target}:{overlap}",
         "symbols": "symbols/2:{target}:{overlap}",
         "paragraphs": "paragraphs/1:{target}:{overlap}",
         "cells": "cells/1:{target}:{overlap}",

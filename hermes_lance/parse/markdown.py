@@ -8,10 +8,12 @@ from collections.abc import Sequence
 from hermes_lance.core.records import Document, Section
 from hermes_lance.core.text import FrontMatter, front_matter
 from hermes_lance.parse.blocks import scan
+from hermes_lance.parse.markdown_parts import without_mdx
 from hermes_lance.parse.plain import decoded
 from hermes_lance.parse.trail import Heading, one_line, sections
 
 _LINK = re.compile(r"!?\[([^\[\]]*)\](?:\([^()\s]*(?:[ \t]+\"[^\"]*\")?\)|\[[^\[\]]*\])")
+_WIKI_LINK = re.compile(r"!?\[\[(?:[^\[\]|]*\|)?([^\[\]|]*)\]\]")
 _ATTRIBUTES = re.compile(r"[ \t]*\{[#.:][^{}]*\}[ \t]*$")
 _TAG = re.compile(r"</?[A-Za-z][^<>]*>")
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
@@ -20,6 +22,8 @@ _FACTS = ("title", "description", "summary", "tags", "keywords", "categories", "
 
 def readable_title(title: str) -> str:
     """A heading as a reader sees it: links as their text, no tags, no `{#anchor}`, no backslashes, one line."""
+    if "[[" in title:
+        title = _WIKI_LINK.sub(r"\1", title)
     if "[" in title:
         title = _LINK.sub(r"\1", title)
     if "{" in title:
@@ -49,7 +53,9 @@ class MarkdownParser:
         """
         found = decoded(data)
         matter = front_matter(found.text)
-        headings = scan(found.text, matter.body_start).headings
+        is_mdx = path.lower().endswith(".mdx")
+        scanned = without_mdx(found.text, matter.body_start) if is_mdx else found.text
+        headings = scan(scanned, matter.body_start).headings
         return Document(
             text=found.text,
             media_type=media_type,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+import pytest
+
 from hermes_lance.parse.headings import HeadingsChunker
 from hermes_lance.parse.markdown import MarkdownParser
 
@@ -85,3 +87,42 @@ def test_windows_overlap_only_inside_a_paragraph():
 def test_twenty_thousand_headings_make_few_passages():
     pieces, _ = cut("".join(f"# H{i}\n" for i in range(20_000)), 512)
     assert len(pieces) < 400
+
+
+def test_rows_of_a_long_table_carry_the_names_of_its_columns():
+    rows = "".join(f"| sku-{i:05d} | {i}.00 |\n" for i in range(300))
+    pieces, texts = cut(f"# Prices\n\n| article | price |\n| --- | ---: |\n{rows}\nAfter the table.\n")
+    assert pieces[0].trail == ("Prices",) and "article" in texts[0]
+    assert {piece.trail for piece in pieces[1:]} == {("Prices", "article, price")}
+
+
+def test_a_table_that_fits_stays_whole():
+    table = "| article | price |\n|---|---|\n" + "".join(f"| sku-{i:03d} | {i}.00 |\n" for i in range(9))
+    filler = SENTENCE * 9
+    for size in range(3, 12):
+        _, texts = cut(f"# A\n\n{SENTENCE * size}\n\n{table}\n{filler}\n\n{filler}\n", target=200)
+        assert any(table in text for text in texts), size
+
+
+def test_a_list_item_that_fits_stays_whole_with_its_paragraphs_and_code():
+    item = "{n}. Step {n}: {s}\n\n   {s}\n\n   ```sh\n   make {n}\n\n   make test\n   ```\n\n"
+    listed = "".join(item.format(n=n, s=SENTENCE) for n in range(1, 15))
+    _, texts = cut(f"# A\n\n{listed}The end.\n")
+    assert len(texts) > 3
+    assert all(text.startswith(("#", *(f"{n}. Step" for n in range(1, 15)))) for text in texts)
+
+
+def test_an_item_beyond_the_target_still_keeps_its_code_whole():
+    fence = "  ```\n" + "  line\n\n" * 20 + "  ```\n"
+    _, texts = cut(f"# A\n\n- {SENTENCE * 5}\n\n  {SENTENCE * 5}\n\n{fence}\n  {SENTENCE * 9}\n")
+    assert any(fence in text for text in texts)
+
+
+HARM = ["- x\n", "- x\n\n", " \n", "|-\n", "| a |\n|---|\n", "a | b\n- | -\n", "-|" * 99 + "\n", "1. \n", "```\n"]
+
+
+@pytest.mark.parametrize("line", [*HARM, "- x\n" + "\n" * 999 + "  y\n"])
+def test_long_files_of_lists_and_tables_are_cut_at_once(covered, line):
+    text = "# A\n\n" + line * (200_000 // len(line)) + "end\n"
+    document = MarkdownParser().parse(text.encode(), path="a.md", media_type="text/markdown")
+    covered(document, HeadingsChunker().pieces(document))

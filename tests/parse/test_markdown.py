@@ -68,3 +68,30 @@ def test_a_file_without_text_says_why(data, code):
     with pytest.raises(Unreadable) as caught:
         MarkdownParser().parse(data, path="a.md", media_type="text/markdown")
     assert caught.value.code == code and not caught.value.failed
+
+
+def test_links_of_wikis_are_read_as_their_text():
+    assert readable_title("See [[plans/solar|the solar plan]] and [[Roof]]") == "See the solar plan and Roof"
+
+
+def test_javascript_in_mdx_makes_no_headings():
+    text = (
+        "import Tabs from '@theme/Tabs'\n\nexport const note = `\n# not a heading\n`\n\n# Quick start\n\n"
+        "{/*\n# hidden\n*/}\n\n<Tabs>\n# inside a tag\n\n## In the tabs\n</Tabs>\n\n## Next\n"
+    )
+    sections = MarkdownParser().parse(text.encode(), path="a.mdx", media_type="text/markdown").sections
+    assert [section.trail for section in sections] == [
+        (), ("Quick start",), ("Quick start", "In the tabs"), ("Quick start", "Next"),
+    ]  # fmt: skip
+    assert "".join(text[section.start : section.end] for section in sections) == text
+
+
+def test_footnotes_are_text_of_their_section():
+    text = "# A\n\nText[^1].\n\n[^1]: A note\n\n    # not a heading\n\n## B\n"
+    assert trails(text) == [("A",), ("A", "B")]
+
+
+def test_toml_front_matter_is_facts_too():
+    document = parsed('+++\ntitle = "Deploy"\ntags = ["ops", "web"]\n+++\n\n## Steps\n')
+    assert document.facts == {"title": "Deploy", "tags": "ops, web"}
+    assert [section.trail for section in document.sections] == [(), ("Deploy",), ("Deploy", "Steps")]
