@@ -298,3 +298,31 @@ def test_what_doctor_has_put_aside_goes_with_a_purge(library):
     assert (
         json.loads((library.dataset / forgotten.FILE).read_text(encoding="utf-8"))["forgotten"][0]["pending"] is False
     )
+
+
+def test_a_document_that_is_no_longer_on_the_disk_is_purged_from_older_generations(library, tmp_path):
+    library.index()
+    (tmp_path / "workspace" / "private.md").unlink()
+    library.index()
+    assert places_of(tmp_path, PHRASE), "older generations still hold it"
+    done = library.forget(["private.md"], purge=True)
+    assert done.chunks == 0 and done.proof is not None and done.proof.phrases > 0
+    assert places_of(tmp_path, PHRASE) == []
+    write(tmp_path, "notes/again.md", SECRET)
+    library.index()
+    assert hits(library, "quuxville") == [] and places_of(tmp_path, PHRASE) == []
+
+
+def test_a_document_of_another_root_is_forgotten_by_its_label(library, tmp_path):
+    shelf = tmp_path / "shelf"
+    shelf.mkdir()
+    (shelf / "deep.txt").write_text(f"The {PHRASE} again.\n", encoding="utf-8")
+    library.add_root(shelf)
+    library.index()
+    done = library.forget(["shelf/deep.txt"], purge=True)
+    assert done.paths == ["shelf/deep.txt"] and state(library, "shelf/deep.txt")["reason"].startswith("forgotten: ")
+    library.index(full=True)
+    assert "shelf/deep.txt" not in hits(library, "zanzibar")
+    assert library.lift([shelf / "deep.txt"]) == ["shelf/deep.txt"]
+    library.index()
+    assert "shelf/deep.txt" in hits(library, "zanzibar")

@@ -214,6 +214,9 @@ def test_an_interpreter_with_a_blank_in_its_path_is_quoted(monkeypatch):
         (["--json", "list"], ["workspace", "--json", "list"]),
         (["why", "a.md"], ["why", "a.md"]),
         (["doctor", "--fix"], ["doctor", "--fix"]),
+        (["delete", "a.md"], ["workspace", "delete", "a.md"]),
+        (["forget", "a.md", "--purge"], ["forget", "a.md", "--purge"]),
+        (["verify", "a.md:3"], ["verify", "a.md:3"]),
     ],
 )
 def test_words_are_handed_on_and_none_means_status(typed, words):
