@@ -64,16 +64,19 @@ def watch(
     changed: Callable[[FileChange, float], None] = _nothing,
     say: Callable[[str], None] = _nothing,
     poll: bool = False,
+    warm: bool = False,
     workers: int | None = None,
 ) -> Followed:
     """Follows the roots in the calling thread until `cancelled()`; what was done by then.
 
     It begins with a build. `changed(change, seconds)` is called for each file whose new state can be searched, with the
     seconds since it was seen to change; `say` with sentences about the watch. With `poll` no events of the system are
-    used: the folders are looked at every `knowledgebase.watch_interval_seconds`. Another writer is waited for, and a
+    used: the folders are looked at every `knowledgebase.watch_interval_seconds`. With `warm` Lance is
+    loaded at the start, so that the first change does not wait for it. Another writer is waited for, and a
     full disk too. Raises `UsageError` where nothing is ever built, `ConfigError` at the start.
     """
     from hermes_lance.ingest.watch import Watch
+    from hermes_lance.keeping import note_look
 
     ready_to_build(library)
 
@@ -81,8 +84,17 @@ def watch(
         library.reload()
         return library.roots(), library.config
 
+    def note() -> None:
+        note_look(library.config)
+
     index = partial(library.index, workers=workers)
-    return Watch(index, settings, cancelled, changed, say, poll).run()
+    return Watch(index, settings, cancelled, changed, say, poll, _load_lance if warm else _nothing, note).run()
+
+
+def _load_lance() -> None:
+    from hermes_lance.store.lance_engine import lancedb
+
+    lancedb()
 
 
 def watch_in_background(library: Indexed, *, cancelled: Callable[[], bool], **how: Any) -> Followed:

@@ -127,21 +127,20 @@ class Library(Documents):
         many as it names and there are cores for). With `background` a thread of the lowest priority does everything,
         and one worker embeds unless `workers` says otherwise; it also calls `progress` and `cancelled`. Without
         `list_files` the list of all files, `workspace.json`, is left to a later run. `changed` is called for each file
-        whose new state has been published.
-        Raises `DatasetBusy`, `DatasetReadOnly`, `DiskFull`, `Cancelled`.
+        whose new state has been published. Raises `DatasetBusy`, `DatasetReadOnly`, `DiskFull`, `Cancelled`.
         """
         if workers is not None and workers < 1:
             raise UsageError(f"workers is {workers}; at least 1")
-        asked = cancelled or (lambda: False)
         if background:
             from hermes_lance.following import index_in_background
 
             again = partial(self.index, only_paths=only_paths, extra_roots=extra_roots, full=full, embed=embed)
             again = partial(again, progress=progress, time_budget=time_budget, wait_seconds=wait_seconds)
             again = partial(again, workers=workers or 1, list_files=list_files, changed=changed)
-            return index_in_background(again, asked)
+            return index_in_background(again, cancelled or (lambda: False))
         from hermes_lance.ingest.roots import overlaps
         from hermes_lance.ingest.survey import unchanged
+        from hermes_lance.keeping import note_look
 
         roots, only, first = self._surveyed(only_paths, extra_roots, full=full)
         embed = embed and self._can_embed()
@@ -164,13 +163,15 @@ class Library(Documents):
                 time_budget=time_budget,
                 embed=embed,
                 workers=workers,
-                cancelled=asked,
+                cancelled=cancelled or (lambda: False),
                 first=first,
                 list_files=list_files,
                 changed=changed,
             )
             build.progress = progress or build.progress
             report = build.run()
+        if only_paths is None and not extra_roots:
+            note_look(self.config)
         report.warnings = [*dict.fromkeys([*self.warnings, *overlaps(roots), *report.warnings])]
         return report
 

@@ -17,8 +17,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hermes_lance.core.errors import HermesLanceError, UsageError
+from hermes_lance.core.errors import DatasetMissing, HermesLanceError, UsageError
 from hermes_lance.core.schema import schemas_folder
+from hermes_lance.keeping import Keeping
 
 if TYPE_CHECKING:
     from hermes_lance.library import Library
@@ -82,8 +83,10 @@ def _stamp(file: Path) -> tuple[int, int] | None:
 def tools(home: Callable[[], Path]) -> tuple[Tool, ...]:
     """Every tool. `home()` is asked once for each call, in the thread of the call."""
     declared = json.loads((schemas_folder() / "tools.json").read_text(encoding="utf-8"))["tools"]
-    actions: dict[str, Callable[[Library, Mapping[str, Any]], dict[str, Any]]] = {"workspace": _workspace}
-    libraries = Libraries()
+    libraries, keeping = Libraries(), Keeping()
+    actions: dict[str, Callable[[Library, Mapping[str, Any]], dict[str, Any]]] = {
+        "workspace": lambda library, arguments: _workspace(library, arguments, keeping)
+    }
 
     def handler(name: str) -> Handler:
         def handle(arguments: object = None, **_: object) -> str:
@@ -174,7 +177,7 @@ def _whole(arguments: Mapping[str, Any], key: str, default: int, lowest: int, hi
 # -- workspace ----------------------------------------------------------------------------------------------------
 
 
-def _workspace(library: Library, arguments: Mapping[str, Any]) -> dict[str, Any]:
+def _workspace(library: Library, arguments: Mapping[str, Any], keeping: Keeping) -> dict[str, Any]:
     action = _text(arguments, "action").lower()
     if action not in {"status", "retrieve"}:
         named = f"unknown action {action!r}" if action else "action is required"
@@ -183,7 +186,7 @@ def _workspace(library: Library, arguments: Mapping[str, Any]) -> dict[str, Any]
         raise UsageError(
             "the workspace is switched off", hint="The user can set workspace.enabled: true in config.yaml."
         )
-    return _status(library) if action == "status" else _retrieve(library, arguments)
+    return _status(library) if action == "status" else _retrieve(library, arguments, keeping)
 
 
 def _status(library: Library) -> dict[str, Any]:
@@ -212,16 +215,21 @@ def _status(library: Library) -> dict[str, Any]:
     return document
 
 
-def _retrieve(library: Library, arguments: Mapping[str, Any]) -> dict[str, Any]:
+def _retrieve(library: Library, arguments: Mapping[str, Any], keeping: Keeping) -> dict[str, Any]:
     query = _text(arguments, "query")
     if not query:
         raise UsageError("query is required", hint="Send the question as `query`.")
-    answer = library.search(
-        query[:LONGEST_QUERY_CHARS],
-        limit=_whole(arguments, "limit", DEFAULT_LIMIT, 1, HIGHEST_LIMIT),
-        path=_text(arguments, "path") or None,
-        file_glob=_text(arguments, "file_glob") or None,
-    )
+    said = keeping.before_question(library)
+    try:
+        answer = library.search(
+            query[:LONGEST_QUERY_CHARS],
+            limit=_whole(arguments, "limit", DEFAULT_LIMIT, 1, HIGHEST_LIMIT),
+            path=_text(arguments, "path") or None,
+            file_glob=_text(arguments, "file_glob") or None,
+        )
+    except DatasetMissing as error:
+        raise DatasetMissing(str(error), hint=said[0] if said else error.hint) from error
+    answer = replace(answer, warnings=(*said, *answer.warnings))
     if len(query) > LONGEST_QUERY_CHARS:
         cut = f"only the first {LONGEST_QUERY_CHARS:,} characters of the query were used"
         answer = replace(answer, warnings=(cut, *answer.warnings))

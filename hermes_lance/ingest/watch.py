@@ -93,6 +93,10 @@ class Watch:
     """A sentence about the watch itself, for people."""
     poll: bool = False
     """Never rely on events."""
+    warm: Callable[[], None] = lambda: None
+    """Called after the first look: loads what the first change would wait for."""
+    current: Callable[[], None] = lambda: None
+    """Called every second in which all changes that are known of are published."""
     done: Followed = field(default_factory=Followed)
     _inbox: Inbox = field(default_factory=Inbox)
     _listening: Listening | None = None
@@ -138,6 +142,8 @@ class Watch:
             self._stamp = stamp
             self._configured()
         self._heard.tick()
+        if not (self._everything or self._pause or self._inbox.waiting):
+            self.current()
 
     def _configured(self) -> None:
         """The file of the configuration has changed. A wrong one is for its writer to mend; the old one holds."""
@@ -219,6 +225,9 @@ class Watch:
         succeeded = self._build(named, began, whole=True)
         now = time.monotonic()
         if succeeded:
+            if everything and not self.done.looks:
+                self.warm()
+                self._tell(f"following {', '.join(one.root.label for one in due)}")
             self._everything = self._everything and not everything
             self.done.looks += 1
         for one in due:

@@ -39,3 +39,9 @@ THROUGHPUT = 0.90
 """Of the bare embedder."""
 CORES_BUSY = 1.8
 """CPU by wall time on two cores: what counts as both busy."""
+SAVED_SECONDS, STOPPED_SECONDS = 1.0, 1.0
+"""From a save to its being found, of 95 in 100; from Ctrl-C to the end."""
+WATCHED_DISK = 2.0
+"""Disk while a watch follows many changes, by the dataset before."""
+LARGE_SHARE = 0.10
+"""Changing one paragraph of a large file, or deleting it, by indexing it."""

@@ -94,3 +94,11 @@ def shell(*arguments: object, env: Mapping[str, str] | None = None, **more: Any)
 @pytest.fixture(name="shell")
 def shell_fixture() -> Callable[..., Ending]:
     return shell
+
+
+@pytest.fixture(autouse=True)
+def no_threads_that_follow_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests of tools ask what is indexed; that files are looked at first has tests of its own."""
+    from hermes_lance.keeping import Keeping
+
+    monkeypatch.setattr(Keeping, "before_question", lambda self, library: [])

@@ -10,6 +10,7 @@ import time
 import pytest
 
 import hermes_lance
+from hermes_lance.ingest import inbox
 from hermes_lance.ingest import watch as watching
 from hermes_lance.models.hashing import HashEmbedder
 from hermes_lance.store.lock import writing
@@ -88,7 +89,8 @@ def test_an_atomic_save_is_a_change_and_never_a_deletion(watched):
     assert [one.kind for one in watched.changes if one.path == "docs/plan.md"].count("removed") == 0
 
 
-def test_a_save_that_moves_the_old_file_out_of_the_way_first_is_a_change_too(watched):
+def test_a_save_that_moves_the_old_file_out_of_the_way_first_is_a_change_too(watched, monkeypatch):
+    monkeypatch.setattr(inbox, "VANISHED_SECONDS", 20.0)
     plan = watched.workspace / "docs" / "plan.md"
     for number in range(3):
         plan.rename(plan.with_name("plan.md~"))

@@ -33,9 +33,13 @@ def watch(invocation: Invocation, poll: bool, background: bool) -> int:
     lines = _Lines(invocation)
     with interruptible(invocation) as cancelled:
         from hermes_lance.following import watch_in_background
+        from hermes_lance.keeping import watching
 
         follow = watch_in_background if background else type(library).watch
-        done = follow(library, cancelled=cancelled, changed=lines.changed, say=lines.say, poll=poll)
+        with watching(library.config) as alone:
+            if not alone:
+                lines.say("Another process follows these folders already; both of them will.")
+            done = follow(library, cancelled=cancelled, changed=lines.changed, say=lines.say, poll=poll, warm=True)
     if invocation.json:
         counts = {"indexed": done.indexed, "removed": done.removed, "publications": done.published}
         invocation.document(stopped=True, seconds=done.seconds, **counts)
