@@ -269,4 +269,4 @@ if __name__ == "__main__":
     if step == "ask":
         ask(*given)
     else:
-        print(json.dumps({"large": large, "same": same}[step](*given)))
+        print(json.dumps(large(*given) if step == "large" else same(*given)))
