@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from hermes_lance.core.records import Section
 
 TITLE_CHARS = 200
+MOST_LEVELS = 16
+"""A trail holds no more titles, the outermost first: in some languages sections may be nested without end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +45,7 @@ def sections(
     """Sections from `start` to `end`; what stands before the first heading is one of its own.
 
     `above` stands before every trail. A heading ends all sections of its level and below; a level that was skipped
-    leaves no hole. A heading without words has no part in a trail.
+    leaves no hole. A heading without words has no part in a trail, nor has one below sixteen others.
     """
     found = []
     first = headings[0].start if headings else end
@@ -54,6 +56,7 @@ def sections(
         stop = headings[index + 1].start if index + 1 < len(headings) else end
         while trail and trail[-1][0] >= heading.level:
             trail.pop()
-        trail.append((heading.level, heading.title))
+        if len(trail) < MOST_LEVELS:
+            trail.append((heading.level, heading.title))
         found.append(Section(heading.start, stop, above + tuple(name for _, name in trail if name), kind))
     return found

@@ -264,3 +264,10 @@ def test_sections_and_passages_tile_any_text(lines, end, language):
 def test_long_files_that_mean_harm_are_scanned_at_once(language, line):
     text = line * (200_000 // len(line))
     assert LANGUAGES[language].scan(text).headings is not None
+
+
+def test_sections_nested_without_end_have_a_trail_of_bounded_length():
+    sections = parsed("".join("*" * level + f" H{level}\n" for level in range(1, 400)), "org").sections
+    assert len(sections) == 399
+    assert max(len(section.trail) for section in sections) == 16
+    assert sections[3].trail == ("H1", "H2", "H3", "H4")
