@@ -46,7 +46,8 @@ def yaml_outline(text: str) -> Outline:
                 outline.add(found.start(), -1, f"document {document}")
             continue
         indent = len(blanks)
-        if scalar is not None and (indent > scalar or text.startswith(("\n", "\r"), found.end())):
+        blank = not dashes and key is None and not remark and text.startswith(("\n", "\r"), found.end())
+        if scalar is not None and (blank or indent > scalar):
             continue
         scalar = None
         if remark:

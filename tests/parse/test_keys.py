@@ -77,6 +77,14 @@ def test_the_trail_is_the_path_that_all_of_a_passage_lies_in():
     assert trail_of("ports: no key", COMPOSE, "yaml", 90)[:2] == ("services", "db")
 
 
+def test_a_block_of_text_ends_at_the_next_key_of_its_column():
+    text = "description: |\n  note: of a block\n\n  more\n\nproperties:\n  reg: 1\n"
+    text += "list:\n  - |\n    item: text\n  - x: 1\n"
+    assert paths(yaml_outline(text)) == [
+        "description", "properties", "properties > reg", "list", "list > [0]", "list > [1]", "list > [1] > x",
+    ]  # fmt: skip
+
+
 def test_a_comment_stands_with_the_key_below_it():
     document, pieces, _ = cut(COMPOSE, "yaml", 90)
     assert any(document.text[piece.start : piece.end].startswith("  # keeps everything\n  db:") for piece in pieces)
