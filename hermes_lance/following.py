@@ -84,11 +84,31 @@ def watch(
         library.reload()
         return library.roots(), library.config
 
+    def tidy(wait_seconds: float) -> None:
+        upkeep(library.dataset, wait_seconds=wait_seconds)
+
     def note() -> None:
         note_look(library.config)
 
     index = partial(library.index, workers=workers)
-    return Watch(index, settings, cancelled, changed, say, poll, _load_lance if warm else _nothing, note).run()
+    return Watch(index, settings, cancelled, changed, say, poll, _load_lance if warm else _nothing, tidy, note).run()
+
+
+def upkeep(dataset: Path, *, wait_seconds: float) -> None:
+    """Merges what many small changes have left, where there is enough of it; queries go on meanwhile."""
+    from hermes_lance.store import compact, recover
+    from hermes_lance.store import manifest as manifests
+    from hermes_lance.store.lock import writing
+    from hermes_lance.store.tables import Tables
+
+    known = manifests.current_or_none(dataset)
+    if known is None or not compact.due(known):
+        return
+    with writing(dataset, wait_seconds):
+        tables = Tables(dataset)
+        base, _ = recover.recover(dataset, tables)
+        if base is not None:
+            compact.tidy(dataset, tables, base)
 
 
 def _load_lance() -> None:

@@ -117,7 +117,7 @@ class Library(Documents):
         wait_seconds: float = 30.0,
         workers: int | None = None,
         background: bool = False,
-        list_files: bool = True,
+        in_passing: bool = False,
         changed: Callable[[FileChange], None] | None = None,
     ) -> IndexReport:
         """Brings the dataset in step with the files. `extra_roots`: folders (and whether recursive) for this run only.
@@ -125,9 +125,9 @@ class Library(Documents):
         `progress(stage, done, total, path)`; `cancelled()` is asked between files and batches; `time_budget` in
         seconds ends the vector step early. `workers` threads embed, where the embedder gains from several (default: as
         many as it names and there are cores for). With `background` a thread of the lowest priority does everything,
-        and one worker embeds unless `workers` says otherwise; it also calls `progress` and `cancelled`. Without
-        `list_files` the list of all files, `workspace.json`, is left to a later run. `changed` is called for each file
-        whose new state has been published. Raises `DatasetBusy`, `DatasetReadOnly`, `DiskFull`, `Cancelled`.
+        and one worker embeds unless `workers` says otherwise; it also calls `progress` and `cancelled`. A run
+        `in_passing` leaves upkeep and the list of all files, `workspace.json`, to a later one. `changed` is called for
+        each file whose state has been published. Raises `DatasetBusy`, `DatasetReadOnly`, `DiskFull`, `Cancelled`.
         """
         if workers is not None and workers < 1:
             raise UsageError(f"workers is {workers}; at least 1")
@@ -136,7 +136,7 @@ class Library(Documents):
 
             again = partial(self.index, only_paths=only_paths, extra_roots=extra_roots, full=full, embed=embed)
             again = partial(again, progress=progress, time_budget=time_budget, wait_seconds=wait_seconds)
-            again = partial(again, workers=workers or 1, list_files=list_files, changed=changed)
+            again = partial(again, workers=workers or 1, in_passing=in_passing, changed=changed)
             return index_in_background(again, cancelled or (lambda: False))
         from hermes_lance.ingest.roots import overlaps
         from hermes_lance.ingest.survey import unchanged
@@ -145,7 +145,7 @@ class Library(Documents):
         roots, only, first = self._surveyed(only_paths, extra_roots, full=full)
         embed = embed and self._can_embed()
         report = unchanged(first, self.dataset, self.embedder if embed else None)
-        if report is not None and list_files:
+        if report is not None and not in_passing:
             self._list_again(report)
         elif report is None:
             from hermes_lance.ingest.pipeline import Build
@@ -165,7 +165,7 @@ class Library(Documents):
                 workers=workers,
                 cancelled=cancelled or (lambda: False),
                 first=first,
-                list_files=list_files,
+                in_passing=in_passing,
                 changed=changed,
             )
             build.progress = progress or build.progress

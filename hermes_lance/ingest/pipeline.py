@@ -70,8 +70,8 @@ class Build:
     """Threads that embed; none: as many as suit embedder and machine."""
     first: Survey | None = None
     """The look that has led here, to be acted on unless another generation has been published since."""
-    list_files: bool = True
-    """Write `workspace.json` at the end."""
+    in_passing: bool = False
+    """More runs follow at once: what serves no reader of this one is left to a later run."""
     changed: Callable[[FileChange], None] | None = None
     """Called for each file whose new state has just been published."""
     report: IndexReport = field(default_factory=IndexReport)
@@ -165,12 +165,13 @@ class Build:
     def _tidied(self, base: Manifest) -> Manifest:
         """Upkeep after the work is done: it may wait for room, the files may not."""
         assert self._tables is not None
+        patience = compact.PATIENCE if self.in_passing else 1
         try:
-            base = compact.tidy(self.dataset, self._tables, base)
+            base = compact.tidy(self.dataset, self._tables, base, patience=patience)
         except DiskFull as error:
             self.tally.warn(f"upkeep was put off: {error}")
         compact.retain(self.dataset)
-        if not self.list_files:
+        if self.in_passing:
             return base
         try:
             listing.write(self.config, self.dataset, base)

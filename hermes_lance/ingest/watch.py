@@ -62,7 +62,7 @@ class Index(Protocol):
         changed: Callable[[FileChange], None] | None,
         wait_seconds: float,
         time_budget: float | None,
-        list_files: bool,
+        in_passing: bool,
     ) -> IndexReport: ...
 
 
@@ -95,6 +95,8 @@ class Watch:
     """Never rely on events."""
     warm: Callable[[], None] = lambda: None
     """Called after the first look: loads what the first change would wait for."""
+    upkeep: Callable[[float], None] = lambda _: None
+    """Called when it is quiet after changes, with the seconds for which to wait for another writer."""
     current: Callable[[], None] = lambda: None
     """Called every second in which all changes that are known of are published."""
     done: Followed = field(default_factory=Followed)
@@ -107,6 +109,8 @@ class Watch:
     _pending: int = 0
     """Passages without vectors, as the last build told."""
     _pending_since: float | None = None
+    _worn: bool = False
+    """Something was published since the last upkeep."""
     _pause: float = 0.0
     _not_before: float = 0.0
     _said: str = ""
@@ -177,7 +181,7 @@ class Watch:
         due = [one for one in self._heard.roots.values() if one.look <= now]
         if due:
             return self._look(due)
-        return self._embed()
+        return self._embed() or self._tidied()
 
     def _until_next(self) -> float:
         now = time.monotonic()
@@ -236,8 +240,8 @@ class Watch:
         return True
 
     def _build(self, named: Sequence[str] | None, seen: float, *, whole: bool = False) -> bool:
-        """Publishes the text of what has changed; false when that is to be tried again. The list of all files is
-        written after looks alone: it costs as much for one file as for all."""
+        """Publishes the text of what has changed; false when that is to be tried again. Only looks are followed by
+        upkeep and the list of all files, which cost as much for one file as for all."""
 
         def changed(one: FileChange) -> None:
             self.done.indexed += one.kind in ("indexed", "moved")
@@ -263,6 +267,13 @@ class Watch:
             self._pending = 0  # there is no embedder for them now; the next build says whether they still wait
         return True
 
+    def _tidied(self) -> bool:
+        """Upkeep, once nobody has changed anything for a while; false when there is nothing to do now."""
+        if not self._worn or any(one.unquiet is not None for one in self._heard.roots.values()):
+            return False
+        self._worn = not self._guarded(lambda: self.upkeep(BUSY_SECONDS))
+        return not self._worn
+
     def _run(
         self,
         named: Sequence[str] | None,
@@ -276,7 +287,7 @@ class Watch:
         def stop() -> bool:
             return self.cancelled() or (interrupted and self._inbox.waiting)
 
-        try:
+        def run() -> None:
             report = self.index(
                 only_paths=named,
                 embed=embed,
@@ -284,8 +295,19 @@ class Watch:
                 changed=changed,
                 wait_seconds=BUSY_SECONDS,
                 time_budget=time_budget,
-                list_files=whole,
+                in_passing=not whole,
             )
+            self._pending = report.vectors_pending
+            self._worn = self._worn or report.published > 0
+            self.done.runs += report.published > 0
+            self.done.published += report.published
+
+        return self._guarded(run)
+
+    def _guarded(self, act: Callable[[], None]) -> bool:
+        """Whether an act has succeeded; what a later try may mend is told, and waited for."""
+        try:
+            act()
         except Cancelled:
             return False
         except (UsageError, DatasetNewer):
@@ -303,9 +325,6 @@ class Watch:
             self._tell(f"{error}. {error.hint} It is tried again")
             return False
         self._pause, self._said = 0.0, ""
-        self._pending = report.vectors_pending
-        self.done.runs += report.published > 0
-        self.done.published += report.published
         return True
 
     def _tell(self, sentence: str) -> None:

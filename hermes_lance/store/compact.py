@@ -28,6 +28,8 @@ KEPT_RUNS = 3
 """Runs whose results stay for readers that opened them and for `--as-of`: the last complete generation of each."""
 MOST_DEAD_SHARE = 0.25
 COMMITS_BETWEEN_COMPACTIONS = 24
+PATIENCE = 8
+"""Times as much is put up with where a pause of a second would be felt."""
 
 
 @dataclass(slots=True)
@@ -115,13 +117,20 @@ def _named_files(generations: Iterable[Manifest]) -> tuple[set[str], set[str]]:
     return side, folders
 
 
-def tidy(dataset: Path, tables: Tables, base: Manifest, *, force: bool = False) -> Manifest:
-    """Merges what has become many small pieces; the given generation when there is nothing to do."""
+def due(base: Manifest, patience: int = 1) -> bool:
+    """There is something to merge that takes its time: tables of many commits, or many dead rows."""
+    return _too_dead(base, patience) or bool(_worn(base, COMMITS_BETWEEN_COMPACTIONS * patience))
+
+
+def tidy(dataset: Path, tables: Tables, base: Manifest, *, force: bool = False, patience: int = 1) -> Manifest:
+    """Merges what has become many small pieces; the given generation when there is nothing to do.
+
+    With `patience` what takes long is put off until there is so many times as much of it.
+    """
     manifest = same_rows(base, "upkeep")
-    whole = force or _too_dead(base)
+    whole = force or _too_dead(base, patience)
     some = _too_many(base.text_segments) or _too_many(base.vector_segments)
-    commits = {name: entry["version"] - entry.get("compacted", 0) for name, entry in base.tables.items()}
-    lance = [name for name, count in commits.items() if count >= COMMITS_BETWEEN_COMPACTIONS or (force and count > 1)]
+    lance = _worn(base, 2 if force else COMMITS_BETWEEN_COMPACTIONS * patience)
     if not (whole or some or lance):
         return base
     if lance:
@@ -196,9 +205,15 @@ def _too_many(entries: list[dict[str, Any]]) -> bool:
     return len(entries) > MOST_SEGMENTS
 
 
-def _too_dead(base: Manifest) -> bool:
+def _worn(base: Manifest, commits: int) -> list[str]:
+    """Tables with so many commits since they were last compacted."""
+    since = {name: entry["version"] - entry.get("compacted", 0) for name, entry in base.tables.items()}
+    return [name for name, count in since.items() if count >= commits]
+
+
+def _too_dead(base: Manifest, patience: int = 1) -> bool:
     rows = sum(entry["rows"] for entry in base.text_segments)
-    return base.dead is not None and base.dead["rows"] > MOST_DEAD_SHARE * rows
+    return base.dead is not None and base.dead["rows"] > min(0.9, MOST_DEAD_SHARE * patience) * rows
 
 
 def pin(dataset: Path, generation: str) -> Path:

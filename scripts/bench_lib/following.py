@@ -53,7 +53,8 @@ class Told:
     """Bytes of the dataset: before, the most while it was watched, at the end."""
     same: str = ""
     """Empty when the dataset equals a fresh build; else where they differ."""
-    large: dict[str, Any] = field(default_factory=dict)
+    large: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """By embedder: in the dataset that was watched with the quick one, alone with the default one."""
 
 
 class Bench:
@@ -79,12 +80,16 @@ class Bench:
         self.told.same = json.loads(run(python("-m", "bench_lib.following", "same", self._home, fresh)).out)
         self.told.after = self._size()
         if large:
-            self._say(f"{self.told.name}: a file of {LARGE_PASSAGES:,} passages")
-            target = self._copy / "a large file.txt"
-            self.told.large = json.loads(
-                run(python("-m", "bench_lib.following", "large", self._home, target, LARGE_PASSAGES)).out
-            )
+            self._large("builtin_hash", self._home, self._copy)
+            alone = self._work / "alone"
+            alone.mkdir()
+            self._large("minilm", corpus.make_home(self._work / "large", alone, "minilm"), alone)
         return self.told
+
+    def _large(self, embedder: str, home: Path, folder: Path) -> None:
+        self._say(f"{self.told.name}: a file of {LARGE_PASSAGES:,} passages, vectors by {embedder}")
+        command = python("-m", "bench_lib.following", "large", home, folder / "a large file.txt", LARGE_PASSAGES)
+        self.told.large[embedder] = json.loads(run(command).out)
 
     def _size(self) -> int:
         return bytes_of(corpus.dataset_of(self._home))

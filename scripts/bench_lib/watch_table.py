@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from bench_lib import bars
 from bench_lib.following import LARGE_PASSAGES, Told
@@ -29,12 +29,14 @@ def rows(found: Sequence[Told]) -> list[Row]:
     disk = {one.name: one.most / 1e6 for one in found}
     made.append(Row("disk at most while watched, MB", disk, {one.name: one.before / 1e6 for one in found},
                     dict.fromkeys(disk, bars.WATCHED_DISK), bar_on_ratio=True))  # fmt: skip
-    for step in ("one paragraph changed", "deleted"):
-        large = [one for one in found if one.large]
-        figures = {one.name: one.large[step]["wall"] for one in large}
-        whole = {one.name: one.large["indexed"]["wall"] for one in large}
-        bar = dict.fromkeys(figures, bars.LARGE_SHARE)
-        made.append(Row(f"{LARGE_PASSAGES:,} passages: {step}, s", figures, whole, bar, bar_on_ratio=True))
+    for embedder, bar in (("minilm", bars.LARGE_SHARE), ("builtin_hash", None)):
+        large = {one.name: one.large[embedder] for one in found if embedder in one.large}
+        whole = {name: told["indexed"]["wall"] for name, told in large.items()}
+        for step in ("one paragraph changed", "deleted"):
+            figures = {name: told[step]["wall"] for name, told in large.items()}
+            limit = {} if bar is None else dict.fromkeys(figures, bar)
+            name = f"{LARGE_PASSAGES:,} passages, {embedder}: {step}, s"
+            made.append(Row(name, figures, whole, limit, bar_on_ratio=True))
     return [row for row in made if row.figures]
 
 
@@ -49,11 +51,10 @@ def body(found: Sequence[Told], judged: Sequence[Row], command: str) -> str:
             f"{one.watch_cpu:.1f} CPU s and made {one.publications:,} generations; first look {one.first_look:.1f} s.",
             f"At the end: {one.same or 'files, passages and vectors equal a fresh build of the same tree'}.",
         ]
-        for step, told in one.large.items():
-            lines.append(
-                f"- {LARGE_PASSAGES:,} passages, {step}: {told['wall']:.2f} s, {told['cpu']:.2f} CPU s, "
-                f"{told['written']:,} passages written, {told['embedded']:,} embedded, {told['published']} generations."
-            )
+        for embedder, steps in one.large.items():
+            lines += [
+                f"- {LARGE_PASSAGES:,} passages, {embedder}, {step}: {_cost(told)}" for step, told in steps.items()
+            ]
     lines += [
         "",
         "Floors: of the disk the dataset before the watch, of the large file what indexing it took.",
@@ -61,3 +62,10 @@ def body(found: Sequence[Told], judged: Sequence[Row], command: str) -> str:
         verdict_table(judged, [one.name for one in found]),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _cost(told: Mapping[str, float]) -> str:
+    return (
+        f"{told['wall']:.2f} s, {told['cpu']:.2f} CPU s, {told['written']:,} passages written, "
+        f"{told['embedded']:,} texts embedded."
+    )

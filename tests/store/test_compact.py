@@ -147,6 +147,22 @@ def test_tables_are_compacted_once_every_so_many_commits(tmp_path, monkeypatch):
     assert 2 <= times <= 3
 
 
+def test_what_takes_long_is_put_off_with_patience_and_then_done(tmp_path, monkeypatch):
+    monkeypatch.setattr(compact, "COMMITS_BETWEEN_COMPACTIONS", 3)
+    tables = Tables(tmp_path)
+    put_off = 0
+    for number in range(12):
+        base = publish(tmp_path, {f"{number}.txt": [f"number {number}"]})
+        if compact.due(base, 3):
+            break
+        if compact.due(base):
+            put_off += 1
+            assert compacted(base, compact.tidy(tmp_path, tables, base, patience=3)) == set()
+    assert put_off >= 3
+    after = compact.tidy(tmp_path, tables, manifests.current(tmp_path), patience=3)
+    assert "chunks" in compacted(base, after) and not compact.due(after)
+
+
 def test_upkeep_that_fails_for_want_of_room_leaves_the_generation_and_no_files(tmp_path, monkeypatch):
     for number in range(3):
         publish(tmp_path, {f"{number}.txt": [f"fox number {number}"]})

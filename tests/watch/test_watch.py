@@ -341,6 +341,26 @@ def test_a_look_follows_when_it_is_quiet_and_finds_what_no_event_told(watched, m
     watched.until_found("this dove", "lost.txt")
 
 
+def test_upkeep_waits_until_it_is_quiet(watched, monkeypatch):
+    from hermes_lance.store import compact
+    from hermes_lance.store import manifest as manifests
+
+    config = watched.home / "config.yaml"
+    config.write_text(config.read_text() + "  watch_interval_seconds: 0.1\n")
+    until(lambda: any("configuration has changed" in one for one in watched.said))
+    monkeypatch.setattr(compact, "COMMITS_BETWEEN_COMPACTIONS", 3)
+    before = manifests.current(watched.dataset).tables["chunks"].get("compacted", 0)
+    for number in range(5):
+        watched.write("docs/plan.md", f"The heron of turn {number}.\n")
+        watched.until_found(f"turn {number}", "docs/plan.md")
+    watched.settle()
+    assert manifests.current(watched.dataset).tables["chunks"].get("compacted", 0) == before
+    monkeypatch.setattr(watching, "QUIET_SECONDS", 0.1)
+    watched.write("docs/plan.md", "The heron rests.\n")
+    until(lambda: manifests.current(watched.dataset).tables["chunks"].get("compacted", 0) > before)
+    assert watched.found("heron rests") == ["docs/plan.md"]
+
+
 def test_vectors_follow_the_text_and_give_way_to_the_next_save(watched, monkeypatch):
     entered, interrupted = threading.Event(), threading.Event()
     real = HashEmbedder.embed_documents
