@@ -29,14 +29,14 @@ def rows(found: Sequence[Told]) -> list[Row]:
     disk = {one.name: one.most / 1e6 for one in found}
     made.append(Row("disk at most while watched, MB", disk, {one.name: one.before / 1e6 for one in found},
                     dict.fromkeys(disk, bars.WATCHED_DISK), bar_on_ratio=True))  # fmt: skip
-    for embedder, bar in (("minilm", bars.LARGE_SHARE), ("builtin_hash", None)):
+    for embedder, judged in (("minilm", True), ("builtin_hash", False)):
         large = {one.name: one.large[embedder] for one in found if embedder in one.large}
         whole = {name: told["indexed"]["wall"] for name, told in large.items()}
+        limit = dict.fromkeys(large, bars.LARGE_SHARE) if judged else {}
         for step in ("one paragraph changed", "deleted"):
             figures = {name: told[step]["wall"] for name, told in large.items()}
-            limit = {} if bar is None else dict.fromkeys(figures, bar)
-            name = f"{LARGE_PASSAGES:,} passages, {embedder}: {step}, s"
-            made.append(Row(name, figures, whole, limit, bar_on_ratio=True))
+            what = f"{LARGE_PASSAGES:,} passages, {embedder}: {step}, s"
+            made.append(Row(what, figures, whole, limit, bar_on_ratio=True))
     return [row for row in made if row.figures]
 
 

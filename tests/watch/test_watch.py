@@ -349,6 +349,9 @@ def test_upkeep_waits_until_it_is_quiet(watched, monkeypatch):
     config.write_text(config.read_text() + "  watch_interval_seconds: 0.1\n")
     until(lambda: any("configuration has changed" in one for one in watched.said))
     monkeypatch.setattr(compact, "COMMITS_BETWEEN_COMPACTIONS", 3)
+    watched.write("docs/plan.md", "The heron comes.\n")  # from now on it is not quiet
+    watched.until_found("heron comes", "docs/plan.md")
+    watched.settle()
     before = manifests.current(watched.dataset).tables["chunks"].get("compacted", 0)
     for number in range(5):
         watched.write("docs/plan.md", f"The heron of turn {number}.\n")
