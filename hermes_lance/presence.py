@@ -13,7 +13,6 @@ from hermes_lance.ingest import roots as root_list
 from hermes_lance.ingest.roots import Place
 from hermes_lance.ingest.walk import Walk, settings_from
 from hermes_lance.overview import Opened
-from hermes_lance.parse.suffixes import BINARY_SUFFIXES
 from hermes_lance.search.freshness import FRESH, UNVERIFIED, Freshness
 from hermes_lance.store import forgotten
 
@@ -99,7 +98,7 @@ def why(library: Searchable, path: str | Path, query: str | None = None) -> Verd
 
 def _on_disk(library: Searchable, place: Place) -> SourceFile | tuple[SourceFile, Skipped] | None:
     """What a walk says of the path today; none when it does not come upon it."""
-    settings = settings_from(library.config, frozenset(f".{suffix}" for suffix in BINARY_SUFFIXES))
+    settings = settings_from(library.config)
     walk = Walk(library.roots(), settings, {place.root.key: [place.path]})
     best: SourceFile | tuple[SourceFile, Skipped] | None = None
     for each in walk:

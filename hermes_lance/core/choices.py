@@ -26,6 +26,8 @@ DEFAULT_PARSERS: Mapping[str, str] = {
     "application/vnd.ms-powerpoint": "office",
     "text/*": "builtin_text",
 }
+OCR_PARSERS: Mapping[str, str] = {"application/pdf": "pdf_ocr", "image/*": "image"}
+"""What takes the place of these with `knowledgebase.ocr`."""
 DEFAULT_CHUNKERS: Mapping[str, str] = {
     "text/markdown": "headings",
     **dict.fromkeys(MARKUP, "headings"),

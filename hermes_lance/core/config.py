@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from hermes_lance.core import registry
-from hermes_lance.core.choices import DEFAULT_CHUNKERS, DEFAULT_PARSERS
+from hermes_lance.core.choices import DEFAULT_CHUNKERS, DEFAULT_PARSERS, OCR_PARSERS
 from hermes_lance.core.errors import ConfigError
 from hermes_lance.core.yaml_file import read_yaml
 
@@ -101,6 +101,8 @@ class Config:
     indexing: IndexingConfig = field(default_factory=IndexingConfig)
     chunking: ChunkingConfig = field(default_factory=ChunkingConfig)
     search: SearchConfig = field(default_factory=SearchConfig)
+    ocr: bool = False
+    """Read the words of images and of scanned PDF pages; needs the extra `ocr`. Pictures are never described."""
     parsers: Mapping[str, str] = field(default_factory=lambda: dict(DEFAULT_PARSERS))
     """Parser of each media type; one name alone serves all."""
     chunkers: Mapping[str, str] = field(default_factory=lambda: dict(DEFAULT_CHUNKERS))
@@ -209,7 +211,7 @@ _KNOWLEDGEBASE_KEYS = [
     "max_injected_chunks", "max_injected_tokens", "dense_top_k", "sparse_top_k", "fused_top_k", "final_top_k",
     "min_fused_score", "injection_format", "injection_route", "platforms", "chunking", "embeddings", "reranker",
     "reranking", "indexing", "max_file_mb", "search", "parsers", "chunkers", "embedders", "rerankers", "retrievers",
-    "index_stores",
+    "index_stores", "ocr",
 ]  # fmt: skip
 
 
@@ -278,7 +280,13 @@ def from_mapping(home: Path, data: Mapping[str, Any], where: str, config_file: P
         indexing=indexing,
         chunking=reader.fill(ChunkingConfig(), reader.section(knowledge, "chunking"), "knowledgebase.chunking."),
         search=reader.fill(SearchConfig(), reader.section(knowledge, "search"), "knowledgebase.search."),
-        parsers=_plugin_map(reader, "parsers", reader.section(knowledge, "parsers"), DEFAULT_PARSERS),
+        ocr=top.ocr,
+        parsers=_plugin_map(
+            reader,
+            "parsers",
+            reader.section(knowledge, "parsers"),
+            {**DEFAULT_PARSERS, **OCR_PARSERS} if top.ocr else DEFAULT_PARSERS,
+        ),
         chunkers=_plugin_map(reader, "chunkers", reader.section(knowledge, "chunkers"), DEFAULT_CHUNKERS),
         embedder=embedder,
         embedder_options=dict(options) if isinstance(options, Mapping) else {},
@@ -297,6 +305,7 @@ class _Top:
     auto_index: bool = True
     watch_for_changes: bool = True
     watch_interval_seconds: float = 10.0
+    ocr: bool = False
 
 
 def _checked(config: Config, where: str) -> Config:

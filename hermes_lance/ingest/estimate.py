@@ -16,7 +16,6 @@ from hermes_lance.ingest.plan import TO_READ, Planned, Planner
 from hermes_lance.ingest.survey import files_words
 from hermes_lance.ingest.tally import Tally
 from hermes_lance.ingest.walk import Walk, settings_from
-from hermes_lance.parse.suffixes import BINARY_SUFFIXES
 from hermes_lance.store import manifest as manifests
 from hermes_lance.store.files import FilesState
 
@@ -72,7 +71,7 @@ def estimate(
     """The estimate for a build of these roots. Reads folders, and only those files that may have moved."""
     base = manifests.current_or_none(dataset)
     state = FilesState(dataset / manifests.SIDE, base.files if base else None)
-    settings = settings_from(config, frozenset(f".{suffix}" for suffix in BINARY_SUFFIXES))
+    settings = settings_from(config)
     walk = Walk(roots, settings)
     plan = Planner(state, signature_of, max_bytes=settings.max_bytes, full=full).plan(walk)
     report = IndexReport()

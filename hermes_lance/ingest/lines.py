@@ -16,7 +16,6 @@ from hermes_lance.ingest import contents
 from hermes_lance.ingest.roots import located
 from hermes_lance.ingest.walk import Walk, settings_from
 from hermes_lance.parse import media
-from hermes_lance.parse.suffixes import BINARY_SUFFIXES
 
 LONGEST_LINE_CHARS = 400
 """Of a line that is shown; a longer one is cut around the match."""
@@ -84,7 +83,7 @@ def _texts(
         if not (place.root.path / place.path).exists():
             raise FileMissing(f"{place.display_path}: path not found")
         only = {place.root.key: [place.path]}
-    settings = settings_from(config, frozenset(f".{suffix}" for suffix in BINARY_SUFFIXES))
+    settings = settings_from(config)
     for each in Walk(roots, settings, only):
         if isinstance(each, tuple) or not _fits(each.display_path, file_glob):
             continue

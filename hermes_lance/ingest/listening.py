@@ -115,7 +115,7 @@ class Listening:
         """The folders that a walk enters; asked for by the threads that hear events."""
         top = os.fspath(root.path)
         only = [""] if within is None else [os.path.relpath(one, top) for one in within]
-        walk = Walk(self.plain, settings_from(self.config, frozenset()), {root.key: only})
+        walk = Walk(self.plain, settings_from(self.config), {root.key: only})
         for _ in walk:
             pass
         return walk.folders

@@ -70,9 +70,9 @@ class Reader:
         kind = media.media_type(path, data)
         try:
             refused = media.refused_by_name(path)
-            if refused is not None:
-                raise refused
             parser = self.parser_for(kind)
+            if refused is not None and not (parser is not None and kind.startswith("image/")):
+                raise refused
             if parser is None:
                 raise media.unsupported(path, kind)
             document = parser.parse(data, path=path, media_type=kind)

@@ -17,7 +17,6 @@ from hermes_lance.ingest.plan import Plan, Planner
 from hermes_lance.ingest.roots import roots_differ
 from hermes_lance.ingest.tally import Tally
 from hermes_lance.ingest.walk import LEFT_OUT_CAP, Walk, settings_from
-from hermes_lance.parse.suffixes import BINARY_SUFFIXES
 from hermes_lance.store import forgotten
 from hermes_lance.store import manifest as manifests
 from hermes_lance.store.files import FilesState
@@ -54,7 +53,7 @@ def survey(
 ) -> Survey:
     """Walks the roots, or for each root key in `only` the relative paths, and compares with the state of `base`."""
     started = time.monotonic()
-    settings = settings_from(config, frozenset(f".{suffix}" for suffix in BINARY_SUFFIXES))
+    settings = settings_from(config)
     state = FilesState(dataset / manifests.SIDE, base.files if base else None)
     walk = Walk(roots, settings, only)
     listed = forgotten.read(dataset)

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
 
+from hermes_lance.core import registry
 from hermes_lance.core.config import Config
 from hermes_lance.core.names import printable
 from hermes_lance.core.records import Root, Skipped, SourceFile
@@ -21,6 +22,7 @@ from hermes_lance.ingest.contents import reason, too_large
 from hermes_lance.ingest.links import link_verdict
 from hermes_lance.ingest.quick import Entry, Names, Stat, unsettled
 from hermes_lance.ingest.rule_files import begins, rules_in
+from hermes_lance.parse import suffixes
 
 Found = SourceFile | tuple[SourceFile, Skipped]
 
@@ -34,20 +36,21 @@ class WalkSettings:
 
     max_bytes: int = 10 << 20
     binary_suffixes: frozenset[str] = frozenset()
+    image_suffixes: frozenset[str] = frozenset()
     exclude_suffixes: frozenset[str] = frozenset()
     include_hidden: bool = False
     rule_files: tuple[str, ...] = ignore.IGNORE_FILES
     excluded: frozenset[str] = frozenset()
 
 
-def settings_from(config: Config, binary_suffixes: frozenset[str]) -> WalkSettings:
+def settings_from(config: Config) -> WalkSettings:
     """What the configuration asks for; our own index is never walked."""
     indexing = config.indexing
     honoured = {ignore.HERMESIGNORE: indexing.respect_hermesignore, ignore.GITIGNORE: indexing.respect_gitignore}
     own = {os.path.realpath(config.knowledgebase_root)}
     return WalkSettings(
-        max_bytes=int(indexing.max_file_mb * 2**20),
-        binary_suffixes=binary_suffixes,
+        int(indexing.max_file_mb * 2**20),
+        *suffixes.unopened(reads_images=registry.best_match(config.parsers, "image/png") is not None),
         exclude_suffixes=frozenset(
             "." + suffix.lower().lstrip("*").lstrip(".") for suffix in indexing.exclude_suffixes
         ),
@@ -121,7 +124,7 @@ class Walk:
         """Root key and path to the stat of files that are not yielded as long as it is the same; those go from here."""
         self.folders: list[str] = []
         """Locations of the folders that were walked, as they were entered."""
-        self._refused = settings.binary_suffixes | settings.exclude_suffixes
+        self._refused = settings.binary_suffixes | settings.image_suffixes | settings.exclude_suffixes
         self._max_bytes = settings.max_bytes
         self._targets: dict[tuple[str, str], _Frame | None] = {}
         self._owners = {os.fspath(root.path): root for root in roots}
@@ -308,6 +311,8 @@ class Walk:
             if suffix in self.settings.exclude_suffixes:
                 key = "knowledgebase.indexing.exclude_suffixes"
                 return Skipped("excluded-suffix", f"files that end in {suffix} are left out", remedy=key)
+            if suffix in self.settings.image_suffixes:
+                return Skipped("image", suffixes.IMAGE_DETAIL, remedy=suffixes.OCR_REMEDY)
             if suffix in self.settings.binary_suffixes:
                 return Skipped("binary-suffix", f"files that end in {printable(suffix)[0]} hold no text")
         if size > self.settings.max_bytes:

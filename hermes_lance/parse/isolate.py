@@ -106,8 +106,11 @@ class _Watch:
 class Worker:
     """A process that answers questions one by one; started on the first, replaced after a death or many files."""
 
-    def __init__(self, module: str, *, polled_memory: bool | None = None) -> None:
+    def __init__(
+        self, module: str, *, polled_memory: bool | None = None, memory_bytes: int = limits.MEMORY_BYTES
+    ) -> None:
         self.module = module
+        self.memory_bytes = memory_bytes
         self.polled_memory = not limits.memory_is_enforced() if polled_memory is None else polled_memory
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
@@ -118,7 +121,7 @@ class Worker:
         """All messages up to the one with `"event": "done"`; a message with `"seconds"` moves the deadline."""
         with self._lock:
             process = self._started()
-            watch = _Watch(process, seconds, limits.MEMORY_BYTES if self.polled_memory else None)
+            watch = _Watch(process, seconds, self.memory_bytes if self.polled_memory else None)
             answer = Answer()
             try:
                 complete = _exchange(process, header, body, answer, watch)
@@ -126,7 +129,7 @@ class Worker:
                 watch.end()
             self._answered += 1
             if not complete:
-                answer.died = watch.reason or _death(process)
+                answer.died = watch.reason or _death(process, self.memory_bytes)
             if not complete or self._answered >= _FILES_PER_WORKER:
                 self._stop()
             return answer
@@ -139,9 +142,10 @@ class Worker:
     def _started(self) -> subprocess.Popen[bytes]:
         if self._process is None or self._process.poll() is not None:
             self._stop()
+            limit = "--no-memory-limit" if self.polled_memory else f"--memory-bytes={self.memory_bytes}"
             self._process = subprocess.Popen(
                 # -P: the working folder may be the user's own files and must not be imported from.
-                [sys.executable, "-P", "-m", self.module, *(["--no-memory-limit"] if self.polled_memory else [])],
+                [sys.executable, "-P", "-m", self.module, limit],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
@@ -190,7 +194,7 @@ def _exchange(
     return False
 
 
-def _death(process: subprocess.Popen[bytes]) -> str:
+def _death(process: subprocess.Popen[bytes], memory_bytes: int) -> str:
     try:
         status = process.wait(timeout=5)
     except subprocess.TimeoutExpired:
@@ -201,7 +205,7 @@ def _death(process: subprocess.Popen[bytes]) -> str:
     if name == "SIGXCPU":
         return "it needed too much computing time"
     if name in {"SIGABRT", "SIGTRAP", "SIGILL"}:
-        return f"the parser gave up ({name}), as it does when {limits.MEMORY_BYTES >> 20} MiB of memory are not enough"
+        return f"the parser gave up ({name}), as it does when {memory_bytes >> 20} MiB of memory are not enough"
     return f"the parser crashed ({name})"
 
 

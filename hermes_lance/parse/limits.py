@@ -18,6 +18,12 @@ WALL_SECONDS = 10.0
 WALL_SECONDS_PER_PAGE = 0.2
 WALL_SECONDS_MOST = 120.0
 POLL_SECONDS = 0.1
+OCR_MEMORY_BYTES = 3 << 30
+"""Half of it is what its libraries map before the first page."""
+OCR_CPU_SECONDS_PER_PAGE = 60.0
+OCR_WALL_SECONDS_PER_PAGE = 90.0
+OCR_PAGES = 300
+"""Pages of one file that are recognised, at most; some ten seconds each."""
 
 
 def wall_seconds(pages: int) -> float:
@@ -43,13 +49,13 @@ def limit_this_process(memory_bytes: int = MEMORY_BYTES) -> None:
         resource.setrlimit(resource.RLIMIT_AS, (most, hard))
 
 
-def allow_cpu(pages: int) -> None:
+def allow_cpu(pages: int, seconds_per_page: float = CPU_SECONDS_PER_PAGE) -> None:
     """Let this process compute for a document of so many pages from now on; the system ends it when it takes longer."""
     try:
         import resource
     except ImportError:
         return
-    seconds = int(time.process_time() + CPU_SECONDS + CPU_SECONDS_PER_PAGE * pages) + 1
+    seconds = int(time.process_time() + CPU_SECONDS + seconds_per_page * pages) + 1
     _, hard = resource.getrlimit(resource.RLIMIT_CPU)
     resource.setrlimit(resource.RLIMIT_CPU, (seconds if hard == resource.RLIM_INFINITY else min(seconds, hard), hard))
 

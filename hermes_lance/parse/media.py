@@ -15,7 +15,7 @@ from hermes_lance.parse import containers, suffixes
 class Unreadable(Exception):
     """A file that yields no document. `failed` separates a fault of the file from a decision of ours.
 
-    Codes: `binary`, `unsupported`, `empty`, `encrypted`, `needs_ocr`, `parse_failed`, `too_large`.
+    Codes: `binary`, `image`, `unsupported`, `empty`, `encrypted`, `needs_ocr`, `parse_failed`, `too_large`.
     """
 
     def __init__(self, code: str, detail: str, *, failed: bool = False, remedy: str | None = None) -> None:
@@ -37,6 +37,8 @@ _MAGIC: tuple[tuple[bytes, str], ...] = (
     (b"%PDF-", "application/pdf"),
     (b"\x89PNG\r\n\x1a\n", "image/png"),
     (b"\xff\xd8\xff", "image/jpeg"),
+    (b"II*\x00", "image/tiff"),
+    (b"MM\x00*", "image/tiff"),
     (b"GIF87a", "image/gif"),
     (b"GIF89a", "image/gif"),
     (b"PK\x03\x04", "application/zip"),
@@ -83,7 +85,14 @@ def refused_by_name(path: str) -> Unreadable | None:
     """Why this file need not be opened at all, or None. Suffixes of pictures, archives, programs and the like."""
     suffix = suffix_of(path)
     what = suffixes.BINARY_SUFFIXES.get(suffix)
+    if what == suffixes.PICTURES:
+        return picture()
     return Unreadable("binary", f".{suffix} files are {what}, which hold no text to index") if what else None
+
+
+def picture() -> Unreadable:
+    """The reason to give for an image; what is in it is never described by a model."""
+    return Unreadable("image", suffixes.IMAGE_DETAIL, remedy=suffixes.OCR_REMEDY)
 
 
 def media_type(path: str, data: bytes) -> str:
@@ -98,7 +107,9 @@ def media_type(path: str, data: bytes) -> str:
     if by_magic is None and data[4:8] == b"ftyp":
         by_magic = "video/mp4"
     if by_magic is None and data[:4] == b"RIFF" and data[8:12] in (b"WEBP", b"WAVE", b"AVI "):
-        by_magic = "application/x-riff"
+        by_magic = "image/webp" if data[8:12] == b"WEBP" else "application/x-riff"
+    if by_magic is None and data[:2] == b"BM" and data[6:10] == bytes(4):
+        by_magic = "image/bmp"
     by_name = suffixes.DOCUMENT_TYPES.get(suffix)
     if by_magic in (_ZIP, _OLE):
         return _contained(by_magic, data, suffix) or (
@@ -182,4 +193,6 @@ def unsupported(path: str, media: str) -> Unreadable:
         return Unreadable("unsupported", f"{name} files cannot be read" + (f"; {instead}" if instead else " yet"))
     if media.startswith("text/"):
         return Unreadable("unsupported", f"no parser is set for {media}")
+    if media.startswith("image/"):
+        return picture()
     return Unreadable("binary", f"the content is not text ({media})")

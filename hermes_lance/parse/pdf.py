@@ -14,13 +14,31 @@ from typing import Any
 
 from hermes_lance.core.records import Document, Section
 from hermes_lance.parse import limits
-from hermes_lance.parse.isolate import Answer, Worker
+from hermes_lance.parse.isolate import Worker
 from hermes_lance.parse.media import Unreadable
+from hermes_lance.parse.pdf_text import named
 
 _WORKER = "hermes_lance.parse.pdf_worker"
 _TITLE_WORDS = 12
 _MOST_NAMED = 50
 _FEW_NAMED = 8
+
+
+class PdfPages:
+    """The pages of a file, as the worker has found them: texts, (page from 0, table), and what it says of them."""
+
+    def __init__(self, pages: list[str], tables: list[tuple[int, str]], header: dict[str, Any]) -> None:
+        self.pages = pages
+        self.tables = tables
+        self.title: str = header["title"].strip()
+        self.outline: list[list[Any]] = header["outline"]
+        self.labels: list[str] = header["labels"]
+        self.scanned: list[int] = header["scanned"]
+        self.garbled: list[int] = header["garbled"]
+        self.unmapped: list[tuple[int, float]] = header["unmapped"]
+        self.notes: list[str] = header["notes"]
+        self.ocr_pages: list[int] = []
+        """Pages whose text was recognised, from 1."""
 
 
 class PdfParser:
@@ -38,53 +56,61 @@ class PdfParser:
 
     def parse(self, data: bytes, *, path: str, media_type: str) -> Document:
         """Text of all pages; raises `Unreadable` (`encrypted`, `needs_ocr`, `empty`, `parse_failed`)."""
+        return document_of(self.read(data, "refused"), media_type, self.signature())
+
+    def read(self, data: bytes, unread: str) -> PdfPages:
+        """What the worker says. `unread` is `refused`, or `kept` to have files whose pages all lack a text as well."""
         if not data:
             raise Unreadable("empty", "the file has no bytes")
-        answer = self._worker.ask({"kind": "pdf"}, data, limits.wall_seconds(0))
-        header, text = _text_of(answer)
-        tables = [(int(head["page"]), str(head["table"])) for head, _ in answer.messages if head["event"] == "table"]
-        whole, page_starts, table_spans = _joined(text.split("\f"), tables)
-        headings = _placed(whole, page_starts, header["outline"])
-        return Document(
-            text=whole,
-            media_type=media_type,
-            parser=self.signature(),
-            sections=tuple(_sections(whole, page_starts, headings, table_spans, header["labels"])),
-            replaced_chars=whole.count("\ufffd"),
-            page_starts=tuple(page_starts),
-            verbatim=False,
-            facts=_facts(header, _interrupted(answer)),
-        )
+        answer = self._worker.ask({"unread": unread}, data, limits.wall_seconds(0))
+        for header, body in answer.messages:
+            if header["event"] == "failed":
+                raise Unreadable(header["code"], header["detail"], failed=header["failed"], remedy=header["remedy"])
+            if header["event"] == "text":
+                tables = [(head["page"], head["table"]) for head, _ in answer.messages if head["event"] == "table"]
+                found = PdfPages(body.decode("utf-8").split("\f"), tables, header)
+                if answer.died:
+                    found.notes.append(f"tables are left out: {answer.died}")
+                return found
+        raise Unreadable("parse_failed", answer.died or "the parser gave no answer", failed=True)
 
     def close(self) -> None:
         """End the worker process."""
         self._worker.close()
 
 
-def _text_of(answer: Answer) -> tuple[dict[str, Any], str]:
-    for header, body in answer.messages:
-        if header["event"] == "failed":
-            raise Unreadable(header["code"], header["detail"], failed=header["failed"], remedy=header["remedy"])
-        if header["event"] == "text":
-            return header, body.decode("utf-8")
-    raise Unreadable("parse_failed", answer.died or "the parser gave no answer", failed=True)
+def document_of(found: PdfPages, media_type: str, parser: str) -> Document:
+    """Pages as a document: joined, with sections by page, outline and table, and facts."""
+    whole, page_starts, table_spans = _joined(found.pages, found.tables)
+    headings = _placed(whole, page_starts, found.outline)
+    return Document(
+        text=whole,
+        media_type=media_type,
+        parser=parser,
+        sections=tuple(_sections(whole, page_starts, headings, table_spans, found.labels)),
+        replaced_chars=whole.count("\ufffd"),
+        page_starts=tuple(page_starts),
+        verbatim=False,
+        facts=_facts(found),
+    )
 
 
-def _interrupted(answer: Answer) -> str | None:
-    """Why the answer ended before its last table, if it did."""
-    return answer.died or next((head["detail"] for head, _ in answer.messages if head["event"] == "failed"), None)
-
-
-def _facts(header: dict[str, Any], died: str | None) -> dict[str, str]:
+def _facts(found: PdfPages) -> dict[str, str]:
     """What is told of the file beside its text; `partial` is what of it is not in the text."""
-    notes = [*header["notes"], *([f"tables are left out: {died}"] if died else [])]
-    unmapped = [f"page {page}: {share:.0%}" for page, share in header["unmapped"]]
-    if unmapped:
+    unmapped = [f"page {page}: {share:.0%}" for page, share in found.unmapped]
+    notes = list(found.notes)
+    if found.scanned:
+        notes.append(f"{named(found.scanned)}: pictures without a text layer")
+    if found.garbled:
+        notes.append(f"{named(found.garbled)}: glyphs that do not say which letters they are")
+    elif unmapped:
         more = ", …" if len(unmapped) > _FEW_NAMED else ""
         notes.append(f"glyphs that name no letter, {', '.join(unmapped[:_FEW_NAMED])}{more}")
+    unread = sorted({*found.scanned, *found.garbled})
     facts = {
-        "title": header["title"].strip(),
-        "pages_without_text": ", ".join(map(str, header["unread"][:_MOST_NAMED])),
+        "title": found.title,
+        "pages_without_text": ", ".join(map(str, unread[:_MOST_NAMED])),
+        "ocr_pages": ", ".join(map(str, found.ocr_pages[:_MOST_NAMED])),
         "unmapped_glyphs": "; ".join(unmapped[:_MOST_NAMED]),
         "partial": "; ".join(notes),
     }

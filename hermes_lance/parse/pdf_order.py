@@ -27,7 +27,9 @@ Box = tuple[float, float, float, float]
 
 
 @dataclass(slots=True)
-class _Run:
+class Run:
+    """Characters that stand on one line: their box, from the lower left corner, and text."""
+
     left: float
     bottom: float
     right: float
@@ -66,18 +68,18 @@ def reordered(raw: Any, page: Any, text_page: Any) -> str | None:
     upright = sum(run.right - run.left >= run.height * 0.8 or len(run.text) < 3 for run in runs)
     if not runs or upright < 0.8 * len(runs) or _from_right(runs):
         return None
-    return "\n".join(_ordered(runs))
+    return "\n".join(line for block in _ordered(runs) for line in _lines(block))
 
 
-def _from_right(runs: Sequence[_Run]) -> bool:
+def _from_right(runs: Sequence[Run]) -> bool:
     letters = [unicodedata.bidirectional(char) for run in runs for char in run.text]
     return any(kind in {"R", "AL"} for kind in letters)
 
 
-def _runs(raw: Any, text_page: Any, count: int) -> list[_Run]:
+def _runs(raw: Any, text_page: Any, count: int) -> list[Run]:
     """Characters that follow one another on a line without a wide gap, as one run each."""
-    runs: list[_Run] = []
-    current: _Run | None = None
+    runs: list[Run] = []
+    current: Run | None = None
     for index in range(count):
         code = raw.FPDFText_GetUnicode(text_page, index)
         char = chr(code) if code else ""
@@ -94,7 +96,7 @@ def _runs(raw: Any, text_page: Any, count: int) -> list[_Run]:
             if not -0.5 * current.height <= gap <= _WIDE_GAP * current.height or top < current.bottom:
                 current = None
         if current is None:
-            current = _Run(left, bottom, right, top, char)
+            current = Run(left, bottom, right, top, char)
             runs.append(current)
         else:
             current.text += char
@@ -103,9 +105,45 @@ def _runs(raw: Any, text_page: Any, count: int) -> list[_Run]:
     return [run for run in runs if run.text.strip()]
 
 
-def _ordered(runs: list[_Run]) -> list[str]:
-    if len(runs) == 1:
-        return [runs[0].text.rstrip()]
+@dataclass(slots=True)
+class Block:
+    """Lines that stand together, and the box around them."""
+
+    lines: list[str]
+    left: float
+    bottom: float
+    right: float
+    top: float
+
+
+def ordered_blocks(runs: list[Run], least_chars: int = 500) -> list[Block]:
+    """Runs in reading order, as blocks; a block of fewer characters takes in the one after it."""
+    blocks: list[Block] = []
+    for group in _ordered(runs):
+        box = [
+            min(run.left for run in group),
+            min(run.bottom for run in group),
+            max(run.right for run in group),
+            max(run.top for run in group),
+        ]
+        last = blocks[-1] if blocks else None
+        if last is None or sum(map(len, last.lines)) >= least_chars:
+            blocks.append(Block(_lines(group), *box))
+            continue
+        last.lines += ["", *_lines(group)]
+        last.left, last.bottom = min(last.left, box[0]), min(last.bottom, box[1])
+        last.right, last.top = max(last.right, box[2]), max(last.top, box[3])
+    return blocks
+
+
+def _lines(runs: list[Run]) -> list[str]:
+    return [" ".join(run.text.strip() for run in row) for row in _rows(runs)]
+
+
+def _ordered(runs: list[Run]) -> list[list[Run]]:
+    """Blocks in reading order, cut where wide gaps are."""
+    if len(runs) < 2:
+        return [runs] if runs else []
     height = median(run.height for run in runs)
     blocks = _split(runs, [(-run.top, -run.bottom) for run in runs], _WIDE_GAP * height)
     if len(blocks) == 1:
@@ -113,13 +151,13 @@ def _ordered(runs: list[_Run]) -> list[str]:
         if len(columns) > 1 and all(len(_rows(column)) > 1 for column in columns):
             blocks = columns
     if len(blocks) > 1:
-        return [line for block in blocks for line in _ordered(block)]
-    return [" ".join(run.text.strip() for run in row) for row in _rows(runs)]
+        return [part for block in blocks for part in _ordered(block)]
+    return [runs]
 
 
-def _split(runs: list[_Run], extents: list[tuple[float, float]], gap: float) -> list[list[_Run]]:
+def _split(runs: list[Run], extents: list[tuple[float, float]], gap: float) -> list[list[Run]]:
     """Groups in rising order between which nothing stands over at least `gap`."""
-    groups: list[list[_Run]] = []
+    groups: list[list[Run]] = []
     reach = float("-inf")
     for index in sorted(range(len(runs)), key=lambda index: extents[index]):
         begin, end = extents[index]
@@ -130,9 +168,9 @@ def _split(runs: list[_Run], extents: list[tuple[float, float]], gap: float) -> 
     return groups
 
 
-def _rows(runs: list[_Run]) -> list[list[_Run]]:
+def _rows(runs: list[Run]) -> list[list[Run]]:
     """Runs on one base line together, from top to bottom, each row from left to right."""
-    rows: list[list[_Run]] = []
+    rows: list[list[Run]] = []
     for run in sorted(runs, key=lambda run: (-run.bottom, run.left)):
         last = rows[-1][0] if rows else None
         if last is not None and last.bottom - run.bottom <= _SAME_ROW * min(last.height, run.height):

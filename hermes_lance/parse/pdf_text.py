@@ -14,6 +14,7 @@ from typing import Any
 from hermes_lance.parse.media import Unreadable
 from hermes_lance.parse.pdf_clean import clean_page, cleaned
 from hermes_lance.parse.pdf_order import reordered
+from hermes_lance.parse.suffixes import OCR_REMEDY
 
 MAX_PAGES = 2_000
 MAX_CHARS = 20_000_000
@@ -25,7 +26,6 @@ _RECTANGLE_SEGMENTS = 6
 _PASSWORD_ERROR = 4
 _FEW_CHARS = 5
 """Characters for each page under which a file with pictures counts as scanned."""
-OCR_REMEDY = "knowledgebase.ocr, which needs hermes-lance[ocr]"
 _NO_TEXT_CHARS = 20
 """Characters under which a page with a picture counts as one without text."""
 
@@ -41,8 +41,10 @@ class PdfText:
     """What is printed or shown as the number of each page; empty where the file gives no labels."""
     ruled_pages: list[int] = field(default_factory=list)
     """Pages with enough ruled lines for a table, from 0."""
-    unread_pages: list[int] = field(default_factory=list)
-    """Pages that hold pictures and hardly a letter, or letters that are none, from 1."""
+    scanned: list[int] = field(default_factory=list)
+    """Pages that hold pictures and hardly a letter, from 1."""
+    garbled: list[int] = field(default_factory=list)
+    """Pages with glyphs that do not say which letters they are, from 1."""
     unmapped: dict[int, float] = field(default_factory=dict)
     """Page from 1 to the share of its glyphs that name no letter, from one in a hundred on."""
     notes: list[str] = field(default_factory=list)
@@ -52,7 +54,7 @@ class PdfText:
 def read_pdf(data: bytes, opened: Callable[[int], None]) -> PdfText:
     """The text of a PDF; `opened` is told the number of pages before the work starts.
 
-    Raises `Unreadable`: `encrypted`, `needs_ocr`, `empty`, `parse_failed`.
+    Raises `Unreadable`: `encrypted`, `parse_failed`. Whether there is any text is for `refuse_unread` to say.
     """
     import pypdfium2
 
@@ -61,8 +63,7 @@ def read_pdf(data: bytes, opened: Callable[[int], None]) -> PdfText:
     except pypdfium2.PdfiumError as error:
         found = _with_pdfminer(data, opened, error)
     clean = cleaned(found.pages)
-    found.pages, found.unmapped = clean.pages, clean.unmapped
-    _note_unread(found, clean.garbled)
+    found.pages, found.unmapped, found.garbled = clean.pages, clean.unmapped, clean.garbled
     return found
 
 
@@ -104,7 +105,7 @@ def _with_pdfium(pypdfium2: Any, data: bytes, opened: Callable[[int], None]) -> 
             finally:
                 page.close()
         if damaged:
-            found.notes.append(f"{_named(damaged)} cannot be read: damaged")
+            found.notes.append(f"{named(damaged)} cannot be read: damaged")
         found.outline = _outline(document, len(found.pages))
         found.labels = _labels(document, len(found.pages))
         return found
@@ -129,10 +130,10 @@ def _labels(document: Any, pages: int) -> list[str]:
 def _note_objects(raw: Any, page: Any, index: int, text: str, found: PdfText) -> None:
     """Notes whether the page holds pictures without text, or ruled lines enough for a table."""
     count = raw.FPDFPage_CountObjects(page)
-    if _letters(text) < _NO_TEXT_CHARS:
+    if letters_of(text) < _NO_TEXT_CHARS:
         pictures = page.get_objects(filter=[raw.FPDF_PAGEOBJ_IMAGE], max_depth=3) if count <= _MAX_OBJECTS else ()
         if next(iter(pictures), None) is not None:
-            found.unread_pages.append(index + 1)
+            found.scanned.append(index + 1)
         return
     if count > _MAX_OBJECTS or len(found.ruled_pages) >= _MAX_RULED_PAGES:
         return
@@ -196,8 +197,8 @@ def _with_pdfminer(data: bytes, opened: Callable[[int], None], first_error: Exce
                 try:
                     text = page.dedupe_chars().extract_text(x_tolerance_ratio=0.15) or ""
                     found.pages.append(text)
-                    if page.images and _letters(text) < _NO_TEXT_CHARS:
-                        found.unread_pages.append(page.page_number)
+                    if page.images and letters_of(text) < _NO_TEXT_CHARS:
+                        found.scanned.append(page.page_number)
                 finally:
                     page.close()
             return found
@@ -218,39 +219,33 @@ def _plain(error: Exception) -> str:
     return told.strip(" .") or type(error).__name__
 
 
-def _note_unread(found: PdfText, garbled: list[int]) -> None:
-    """Says which pages have no text to speak of; raises `Unreadable` when none has."""
-    letters = [_letters(text) for text in found.pages]
-    scanned = list(found.unread_pages)
-    found.unread_pages = sorted({*scanned, *garbled})
+def refuse_unread(found: PdfText) -> None:
+    """Raises `Unreadable` (`needs_ocr`, `empty`) when no page has a text to speak of."""
+    letters = [letters_of(text) for text in found.pages]
     # A stamp that a scanner has put on every page is not the text of any.
     distinct = {re.sub(r"\d+", "#", " ".join(text.split())): text for text in found.pages}
-    few = (
-        sum(map(_letters, distinct.values())) < _FEW_CHARS * len(found.pages)
-        and max(letters, default=0) < _NO_TEXT_CHARS
-    )
-    if few and garbled:
-        raise _needs_ocr("its fonts do not say which letters their glyphs stand for", found.unread_pages)
-    if few and scanned:
-        raise _needs_ocr("its pages are pictures without a text layer", found.unread_pages)
+    few = sum(map(letters_of, distinct.values())) < _FEW_CHARS * len(found.pages)
+    few = few and max(letters, default=0) < _NO_TEXT_CHARS
+    unread = sorted({*found.scanned, *found.garbled})
+    if few and found.garbled:
+        raise _needs_ocr("its fonts do not say which letters their glyphs stand for", unread)
+    if few and unread:
+        raise _needs_ocr("its pages are pictures without a text layer", unread)
     if not any(letters):
         raise Unreadable("empty", "its pages hold no text" if found.pages else "it has no pages")
-    if scanned:
-        found.notes.append(f"{_named(scanned)}: pictures without a text layer")
-    if garbled:
-        found.notes.append(f"{_named(garbled)}: glyphs that do not say which letters they are")
 
 
 def _needs_ocr(why: str, pages: list[int]) -> Unreadable:
-    return Unreadable("needs_ocr", f"{why} ({_named(pages)})", remedy=OCR_REMEDY)
+    return Unreadable("needs_ocr", f"{why} ({named(pages)})", remedy=OCR_REMEDY)
 
 
-def _letters(text: str) -> int:
+def letters_of(text: str) -> int:
+    """How many characters are no blanks."""
     return sum(map(len, text.split()))
 
 
-def _named(numbers: Iterable[int]) -> str:
-    """`page 3`, `pages 1–4, 7`."""
+def named(numbers: Iterable[int]) -> str:
+    """`page 3`, `pages 1–4, 7`; at most twelve ranges."""
     parts: list[list[int]] = []
     for number in numbers:
         if parts and number == parts[-1][1] + 1:

@@ -1,8 +1,8 @@
 """The process that reads PDFs: `python -m hermes_lance.parse.pdf_worker`, fed by `isolate.Worker`.
 
-One question is `{"kind": "pdf"}` with the bytes of the file. The answer: `opened` (pages), `text` (all pages) or
-`failed` (code, detail), then a `table` for each one, then `done`. The text goes out before tables are tried, so that
-a page of lines that cannot be finished costs its tables only.
+One question is `{"unread": "refused"}`, or `"kept"` where someone else reads pages without text, with the bytes. The
+answer: `opened` (pages), `text` (all pages) or `failed` (code, detail), then a `table` for each one, then `done`. The
+text goes out before tables are tried, so that a page of lines that cannot be finished costs its tables only.
 """
 
 from __future__ import annotations
@@ -18,21 +18,24 @@ def main() -> None:
     serve(_answer)
 
 
-def _answer(send: Send, _: dict[str, Any], data: bytes) -> None:
+def _answer(send: Send, question: dict[str, Any], data: bytes) -> None:
     from hermes_lance.parse.pdf_tables import tables_of
-    from hermes_lance.parse.pdf_text import read_pdf
+    from hermes_lance.parse.pdf_text import read_pdf, refuse_unread
 
     def opened(pages: int) -> None:
         limits.allow_cpu(pages)
         send({"event": "opened", "pages": pages, "seconds": limits.wall_seconds(pages)})
 
     found = read_pdf(data, opened)
+    if question["unread"] == "refused":
+        refuse_unread(found)
     header = {
         "event": "text",
         "outline": found.outline,
         "title": found.title,
         "labels": found.labels,
-        "unread": found.unread_pages,
+        "scanned": found.scanned,
+        "garbled": found.garbled,
         "unmapped": list(found.unmapped.items()),
         "notes": found.notes,
     }

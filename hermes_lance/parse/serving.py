@@ -24,8 +24,9 @@ def serve(answer: Callable[[Send, dict[str, Any], bytes], None]) -> None:
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     # A library that prints must not print into the answers.
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    if "--no-memory-limit" not in sys.argv:
-        limits.limit_this_process()
+    memory_bytes = _memory_bytes()
+    if memory_bytes is not None:
+        limits.limit_this_process(memory_bytes)
 
     def send(header: dict[str, Any], body: bytes = b"") -> None:
         write_message(answers, header, body)
@@ -37,12 +38,20 @@ def serve(answer: Callable[[Send, dict[str, Any], bytes], None]) -> None:
         except Unreadable as reason:
             send(_failed(reason))
         except MemoryError:
-            detail = f"it needs more than {limits.MEMORY_BYTES >> 20} MiB of memory"
+            detail = f"it needs more than {(memory_bytes or limits.MEMORY_BYTES) >> 20} MiB of memory"
             send(_failed(Unreadable("parse_failed", detail, failed=True)))
         except Exception as error:
             # One file that a parser does not expect must not cost the process; the report names the fault.
             send(_failed(Unreadable("parse_failed", f"{type(error).__name__}: {error}", failed=True)))
         send({"event": "done"})
+
+
+def _memory_bytes() -> int | None:
+    """The address space that `isolate.Worker` grants; none where it watches the memory itself."""
+    if "--no-memory-limit" in sys.argv:
+        return None
+    granted = [argument.partition("=")[2] for argument in sys.argv if argument.startswith("--memory-bytes=")]
+    return int(granted[0]) if granted else limits.MEMORY_BYTES
 
 
 def _failed(reason: Unreadable) -> dict[str, Any]:

@@ -232,3 +232,16 @@ BINARY_SUFFIXES: Mapping[str, str] = _spread(
     }
 )
 """Suffix to what such files are; their content is never opened."""
+PICTURES = "pictures"
+READABLE_PICTURES = frozenset({"png", "jpg", "jpeg", "gif", "webp", "bmp", "tif", "tiff"})
+"""Suffixes of pictures that the OCR parser opens where the configuration has it."""
+IMAGE_DETAIL = "a picture, whose words only OCR can read"
+OCR_REMEDY = "knowledgebase.ocr, which needs hermes-lance[ocr]"
+
+
+def unopened(*, reads_images: bool) -> tuple[frozenset[str], frozenset[str]]:
+    """Suffixes, with their dot, of files that are never opened: those of binary files, and those of pictures."""
+    pictures = {suffix for suffix, what in BINARY_SUFFIXES.items() if what == PICTURES}
+    images = pictures - READABLE_PICTURES if reads_images else pictures
+    others = (suffix for suffix in BINARY_SUFFIXES if suffix not in pictures)
+    return frozenset(f".{suffix}" for suffix in others), frozenset(f".{suffix}" for suffix in images)

@@ -198,7 +198,7 @@ def test_a_dry_run_counts_and_writes_nothing(cli, home, shelf):
         one for one in document["largest_folders"] if one["path"] == "shelf/deep/"
     ).items()
     assert document["estimate"]["seconds"] > 0 and document["estimate"]["index_bytes"] > 0
-    assert {problem["code"] for problem in document["problems"]} == {"hidden", "binary-suffix"}
+    assert {problem["code"] for problem in document["problems"]} == {"hidden", "image"}
     text = cli("--home", home, "build", shelf, "--dry-run")
     assert text.out.endswith("Nothing was written: this was a dry run.\n")
     assert "would leave out 1 file in sub-folders" in " ".join(text.out.split())

@@ -60,12 +60,16 @@ def test_hidden_names_are_left_out_unless_asked_for(tmp_path: Path) -> None:
 
 
 def test_sizes_and_suffixes_are_reasons_with_the_setting_that_would_change_them(tmp_path: Path) -> None:
-    put(tmp_path, "full.md", "photo.PNG", "data.csv", "exact.md", "over.md")
+    put(tmp_path, "full.md", "photo.PNG", "all.zip", "data.csv", "exact.md", "over.md")
     (tmp_path / "empty.md").touch()
     (tmp_path / "exact.md").write_bytes(b"x" * 100)
     (tmp_path / "over.md").write_bytes(b"x" * 101)
     found = rows(
-        workspace(tmp_path), max_bytes=100, binary_suffixes=frozenset({".png"}), exclude_suffixes=frozenset({".csv"})
+        workspace(tmp_path),
+        max_bytes=100,
+        binary_suffixes=frozenset({".zip"}),
+        image_suffixes=frozenset({".png"}),
+        exclude_suffixes=frozenset({".csv"}),
     )
     assert {path: skipped.code if skipped else "" for path, skipped in found.items()} == {
         "data.csv": "excluded-suffix",
@@ -73,8 +77,11 @@ def test_sizes_and_suffixes_are_reasons_with_the_setting_that_would_change_them(
         "exact.md": "",
         "full.md": "",
         "over.md": "too-large",
-        "photo.PNG": "binary-suffix",
+        "all.zip": "binary-suffix",
+        "photo.PNG": "image",
     }
+    photo = found["photo.PNG"]
+    assert photo is not None and photo.remedy == "knowledgebase.ocr, which needs hermes-lance[ocr]"
     over = found["over.md"]
     assert over is not None and over.remedy == "knowledgebase.indexing.max_file_mb" and "limit" in over.detail
 
@@ -385,10 +392,12 @@ def test_the_configuration_says_what_is_wanted(tmp_path: Path) -> None:
             },
         }
     }
-    settings = settings_from(from_mapping(tmp_path, data, "config.yaml"), frozenset({".png"}))
+    settings = settings_from(from_mapping(tmp_path, data, "config.yaml"))
+    assert {".zip", ".exe"} <= settings.binary_suffixes and {".png", ".heic"} <= settings.image_suffixes
     assert settings == WalkSettings(
         max_bytes=524_288,
-        binary_suffixes=frozenset({".png"}),
+        binary_suffixes=settings.binary_suffixes,
+        image_suffixes=settings.image_suffixes,
         exclude_suffixes=frozenset({".csv", ".log", ".bin"}),
         include_hidden=True,
         rule_files=(".hermesignore",),

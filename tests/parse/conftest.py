@@ -121,6 +121,30 @@ class PdfMaker:
             objects += [page % (5 + 2 * index), _stream(_PICTURE + text)]
         return _assembled(objects)
 
+    def scanned(self, pages: Sequence[str | bytes | None]) -> bytes:
+        """Pages of a line of text, of a JPEG of 900 by 600 pixels that fills the page, or of a grey picture."""
+        objects = [
+            b"<</Type/Catalog/Pages 2 0 R>>",
+            b"<</Type/Pages/Kids[%s]/Count %d>>"
+            % (b" ".join(b"%d 0 R" % (4 + 3 * n) for n in range(len(pages))), len(pages)),
+            b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
+        ]
+        jpeg = (
+            b"/Type/XObject/Subtype/Image/Width 900/Height 600/BitsPerComponent 8/ColorSpace/DeviceRGB/Filter/DCTDecode"
+        )
+        for number, page in enumerate(pages):
+            first = 4 + 3 * number
+            content = _PICTURE if page is None else b"q 450 0 0 300 0 0 cm /P Do Q"
+            if isinstance(page, str):
+                content = b"BT /F 10 Tf 20 200 Td (%s) Tj ET" % page.encode("latin-1")
+            objects += [
+                b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 450 300]/Contents %d 0 R"
+                b"/Resources<</Font<</F 3 0 R>>/XObject<</P %d 0 R>>>>>>" % (first + 1, first + 2),
+                _stream(content),
+                _stream(page, jpeg) if isinstance(page, bytes) else b"null",
+            ]
+        return _assembled(objects)
+
     def table(self, rows: Sequence[Sequence[str]], offsets: Sequence[float] = (0.0,)) -> bytes:
         """A table with ruled lines; each cell is drawn once for each offset to the right."""
         high, wide = len(rows), len(rows[0])

@@ -103,8 +103,7 @@ def test_memory_is_limited_by_the_system(start, monkeypatch):
 
 
 def test_memory_is_limited_by_polling_where_the_system_does_not(start, monkeypatch):
-    monkeypatch.setattr(limits, "MEMORY_BYTES", 150 << 20)
-    answer = start(polled_memory=True).ask({"act": "hoard"}, b"", 60)
+    answer = start(polled_memory=True, memory_bytes=150 << 20).ask({"act": "hoard"}, b"", 60)
     assert "150 MiB" in (answer.died or "")
 
 

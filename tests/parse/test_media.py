@@ -87,8 +87,10 @@ def test_a_header_with_classes_is_cpp():
 
 def test_suffixes_of_pictures_and_archives_are_refused_by_name():
     reason = refused_by_name("holiday/beach.JPG")
-    assert reason is not None and (reason.code, reason.failed) == ("binary", False)
-    assert "pictures" in reason.detail
+    assert reason is not None and (reason.code, reason.failed) == ("image", False)
+    assert "hermes-lance[ocr]" in (reason.remedy or "")
+    archive = refused_by_name("all.zip")
+    assert archive is not None and (archive.code, "archives" in archive.detail) == ("binary", True)
     assert refused_by_name("notes.txt") is None
     assert refused_by_name("a.png/notes") is None
 
@@ -96,7 +98,21 @@ def test_suffixes_of_pictures_and_archives_are_refused_by_name():
 def test_the_reason_for_a_format_without_parser_names_the_format():
     kind = media_type("a.docx", b"PK\x03\x04")
     assert "Word" in unsupported("a.docx", kind).detail
-    assert unsupported("a.md", "image/png").code == "binary"
+    assert unsupported("a.md", "image/png").code == "image"
+
+
+@pytest.mark.parametrize(
+    ("head", "kind"),
+    [
+        (b"II*\x00\x08\x00", "image/tiff"),
+        (b"MM\x00*\x00\x00", "image/tiff"),
+        (b"RIFF\x10\x00\x00\x00WEBPVP8 ", "image/webp"),
+        (b"BM\x36\x00\x0c\x00\x00\x00\x00\x00\x36", "image/bmp"),
+        (b"BMW and other makes of cars", "text/plain"),
+    ],
+)
+def test_pictures_are_known_by_their_beginnings(head, kind):
+    assert media_type("scan", head) == kind
 
 
 def test_an_encrypted_office_file_says_so():
