@@ -95,6 +95,10 @@ class FilesState:
         """The stored bytes of some records, each with its end mark."""
         return bytes(self._rows[self._offsets[start] : self._offsets[end]])
 
+    def stored(self, start: int, end: int) -> list[bytes]:
+        """The records between two positions as they are stored: JSON arrays, equal only where the records are."""
+        return self.slice(start, end).removesuffix(_END).split(_END) if start < end else []
+
     def records(self, positions: Iterable[int]) -> list[KnownFile]:
         """Several records, parsed at once."""
         with reading(self.path):

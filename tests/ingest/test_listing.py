@@ -67,3 +67,37 @@ def test_what_is_forgotten_or_changed_shows_at_once(library, tmp_path):
     library.index()
     assert {row["relative_path"] for row in listed(library)["files"]} == {*rows, "new.txt"}
     assert list(listing.path_of(library.config).parent.iterdir()) == [listing.path_of(library.config)]
+
+
+def test_lines_that_are_taken_over_are_the_ones_that_would_be_written(library, tmp_path, monkeypatch):
+    extra = tmp_path / "extra"
+    extra.mkdir()
+    (extra / "a.txt").write_text("An anchor.\n", encoding="utf-8")
+    library.index(extra_roots=[(extra, True)])
+    (tmp_path / "workspace" / "notes" / "плана.md").write_text("# Plan\n\nSail at one.\n", encoding="utf-8")
+    (tmp_path / "workspace" / "zebra.txt").write_text("A zebra.\n", encoding="utf-8")
+    (tmp_path / "workspace" / "empty.txt").unlink()
+    made: list[bytes] = []
+    line = listing._line
+
+    def counted(record: bytes, labels: dict[str, str]) -> bytes:
+        made.append(record)
+        return line(record, labels)
+
+    monkeypatch.setattr(listing, "_line", counted)
+    library.index(extra_roots=[(extra, True)])
+    assert len(made) == 2
+    taken_over = listed(library)
+    listing.path_of(library.config).unlink()
+    library.index(extra_roots=[(extra, True)])
+    anew = listed(library)
+    assert [row["relative_path"] for row in anew["files"]] == ["notes/плана.md", "sea.png", "zebra.txt", "extra/a.txt"]
+    assert {**taken_over, "generated_at": ""} == {**anew, "generated_at": ""}
+
+
+def test_a_file_that_others_wrote_is_written_anew(library, tmp_path):
+    library.index()
+    listing.path_of(library.config).write_text('{"files": []}', encoding="utf-8")
+    (tmp_path / "workspace" / "new.txt").write_text("A new owl.\n", encoding="utf-8")
+    library.index()
+    assert listed(library)["file_count"] == 4 == len(listed(library)["files"])
