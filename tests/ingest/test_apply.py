@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+
+import pytest
 
 import hermes_lance
 from hermes_lance.library import Library
+from hermes_lance.parse.markdown import MarkdownParser
 
 CONFIG = "knowledgebase:\n  embedders: {active: builtin_hash}\n"
 
@@ -30,3 +34,18 @@ def test_a_file_that_failed_is_read_again_when_another_parser_is_set_for_its_kin
     report = library.index()
     assert (report.files.added, report.files.unchanged) == (1, 1)
     assert states(library) == {"broken.pdf": ("indexed", 1), "fine.md": ("indexed", 1)}
+
+
+def test_a_file_that_is_indexed_but_for_a_part_says_which_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    (tmp_path / "workspace").mkdir()
+    (tmp_path / "workspace" / "mixed.md").write_text("words of the first page")
+    read = MarkdownParser.parse
+    told = {"partial": "pages 2, 7: pictures without a text layer"}
+    monkeypatch.setattr(MarkdownParser, "parse", lambda *args, **how: replace(read(*args, **how), facts=told))
+    library = opened(tmp_path)
+    [warning] = [text for text in library.index().warnings if "mixed.md" in text]
+    assert warning.startswith("1 of the indexed files have parts without text")
+    [stage] = [stage for stage in library.why("mixed.md").stages if stage.stage == "index"]
+    assert stage.detail["reason"] == f"partial: {told['partial']}"
+    assert states(library) == {"mixed.md": ("indexed", 1)}
+    assert library.index().published == 0

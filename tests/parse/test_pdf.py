@@ -6,6 +6,7 @@ from bisect import bisect_right
 
 import pytest
 
+from hermes_lance.parse import limits
 from hermes_lance.parse.media import Unreadable
 from hermes_lance.parse.paragraphs import ParagraphsChunker
 from hermes_lance.parse.pdf import PdfParser
@@ -171,6 +172,19 @@ def test_of_too_many_pages_the_first_are_read_and_that_is_said(parser, make_pdf)
 
 def test_a_page_of_lines_is_read_without_looking_for_tables(parser, make_pdf):
     assert "mean nothing" in parsed(parser, make_pdf.many_paths(50_000)).text
+
+
+@pytest.mark.slow
+def test_many_pages_take_hardly_more_memory_than_a_few(parser, make_pdf):
+    page = "\n".join(f"{number}. {WORDS}" for number in range(40))
+    parsed(parser, make_pdf.pages(*[page] * 20))
+    process = parser._worker._process
+    few = limits.resident_bytes(process.pid)
+    assert len(parsed(parser, make_pdf.pages(*[page] * 2000)).page_starts) == 2000
+    assert parser._worker._process is process
+    many = limits.resident_bytes(process.pid)
+    # The file itself has 5 MB, its text 5 MB.
+    assert few is not None and many is not None and many - few < 80 << 20
 
 
 @pytest.mark.slow
