@@ -21,7 +21,7 @@ from hermes_lance.core.errors import HermesLanceError
 
 if TYPE_CHECKING:
     from hermes_lance.core.config import Config
-    from hermes_lance.core.records import IndexReport
+    from hermes_lance.core.records import IndexReport, Root
     from hermes_lance.ingest.watch import Followed
     from hermes_lance.store.manifest import Manifest
 
@@ -51,6 +51,10 @@ class Kept(Protocol):
     @property
     def watch(self) -> Callable[..., Followed]:
         """Follows the files."""
+        ...
+
+    def roots(self) -> list[Root]:
+        """The folders that are indexed."""
         ...
 
     def manifest_or_none(self) -> Manifest | None:
@@ -163,7 +167,8 @@ class Keeping:
         if library.caller_owned or not (config.enabled and config.workspace.enabled):
             return []
         there = library.manifest_or_none() is not None
-        look = config.auto_index and not (there and not look_due(config))
+        # A home without any folder of files stays as it is.
+        look = config.auto_index and (look_due(config) if there else any(one.path.is_dir() for one in library.roots()))
         with self._lock:
             keeper = self._keepers.get(library.dataset)
             if keeper is None or not keeper.alive:

@@ -273,6 +273,31 @@ def test_an_emptied_folder_loses_its_rows_but_an_unmounted_one_does_not(store: S
     assert [row.path for row in store.plan().removed] == ["a.md"]
 
 
+@pytest.mark.parametrize("named", ["", "a.md", "sub"])
+def test_of_an_unmounted_folder_nothing_is_removed_whichever_part_of_it_is_looked_at(
+    store: Store, tmp_path: Path, named: str
+) -> None:
+    put(tmp_path, "a.md")
+    put(tmp_path, "sub/b.md", "other")
+    store.build()
+    (tmp_path / "a.md").unlink()
+    shutil.rmtree(tmp_path / "sub")
+    for name in ("a.md", "sub/b.md"):
+        store.change_row(name, dev=999)
+    plan = store.plan(only={"workspace": [named]})
+    assert (plan.removed, len(plan.unseen)) == ([], 2 if not named else 1)
+
+
+def test_a_file_that_is_named_is_hashed_whatever_its_stat_says(store: Store, tmp_path: Path) -> None:
+    file = put(tmp_path, "sub/a.md", "one\n")
+    store.build()
+    file.write_text("two\n")
+    os.utime(file, (OLD, OLD))
+    assert store.build(only={"workspace": ["sub"]}) == {}
+    assert store.build(only={"workspace": ["sub/a.md"]}) == {"sub/a.md": "changed"}
+    assert store.build(only={"workspace": ["sub/a.md"]}) == {}
+
+
 def test_only_the_named_paths_are_planned(store: Store, tmp_path: Path) -> None:
     for name in ("a.md", "b.md", "sub/c.md", "sub/d.md"):
         put(tmp_path, name, name)

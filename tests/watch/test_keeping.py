@@ -105,6 +105,11 @@ def test_without_an_index_the_first_question_makes_one(make_watched, kept):
     assert one.found("kite") == ["a.md"]
 
 
+def test_a_home_without_folders_stays_empty(tmp_path, kept):
+    assert kept.before_question(hermes_lance.open(tmp_path)) == []
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.parametrize("more", ["  auto_index: false\n", "  enabled: false\n"])
 def test_where_it_is_switched_off_nothing_is_looked_at(make_watched, kept, looks, more):
     one = make_watched(more=f"  watch_for_changes: false\n{more}")
