@@ -73,6 +73,10 @@ class RootEvents:
         """False when the thread has ended by itself."""
         return self._thread.is_alive()
 
+    def stop(self) -> None:
+        """Asks the thread to end; `close` waits for that."""
+        self._stop.set()
+
     def close(self) -> None:
         """Ends the thread within a moment."""
         self._stop.set()

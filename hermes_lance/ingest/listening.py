@@ -65,6 +65,9 @@ class Listening:
     def close(self) -> None:
         """Ends the threads."""
         for one in self.roots.values():
+            if one.events is not None:
+                one.events.stop()
+        for one in self.roots.values():
             self._deaf(one)
 
     @property

@@ -42,6 +42,7 @@ TICK_SECONDS = 1.0
 MOST_PATHS = 400
 """More changed paths of a root than these are found faster by walking all of it."""
 BUSY_SECONDS = 0.5
+PAUSED_SECONDS = 0.1
 FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 2.0, 60.0
 """After an error, doubled each time."""
 VECTORS_AT_LATEST_SECONDS = 60.0
@@ -122,7 +123,9 @@ class Watch:
             self._begin()
             while not self.cancelled():
                 self._tick()
-                if time.monotonic() < self._not_before or not self._step():
+                if time.monotonic() < self._not_before:
+                    time.sleep(PAUSED_SECONDS)
+                elif not self._step():
                     self._inbox.wait(min(TICK_SECONDS / 4, self._until_next()))
         finally:
             if self._listening is not None:
@@ -197,9 +200,10 @@ class Watch:
                 places.setdefault(root.key, []).append(path)
         named: list[str] = []
         for key, paths in places.items():
-            named += paths
+            # The root first: a walk that begins with it asks for nothing else.
             if len(paths) > MOST_PATHS:
                 named.append(os.fspath(self._heard.roots[key].root.path))
+            named += paths
         now = time.monotonic()
         for key in places:
             self._unquiet(self._heard.roots[key], now)
@@ -260,10 +264,10 @@ class Watch:
         turn = now - self._pending_since > VECTORS_AT_LATEST_SECONDS
         budget = VECTORS_TURN_SECONDS if turn else None
         before = self._pending
-        self._run((), embed=True, interrupted=not turn, time_budget=budget)
+        succeeded = self._run((), embed=True, interrupted=not turn, time_budget=budget)
         if self._pending < before:
             self._pending_since = now
-        elif not self._inbox.waiting:
+        elif succeeded:
             self._pending = 0  # there is no embedder for them now; the next build says whether they still wait
         return True
 

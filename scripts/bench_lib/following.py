@@ -46,6 +46,8 @@ class Told:
     first_look: float = 0.0
     stopped: float = 0.0
     watch_cpu: float = 0.0
+    memory: int = 0
+    """Peak resident set of the watch, bytes."""
     publications: int = 0
     before: int = 0
     most: int = 0
@@ -111,6 +113,7 @@ class Bench:
             with _Asking(self._home) as asking:
                 self._change(asking)
             self._until(self._quiet, "the end of all work")
+            self.told.memory = peak_of(watch.pid)
             asked = time.monotonic()
             watch.send_signal(signal.SIGINT)
             _, status, used = os.wait4(watch.pid, 0)
@@ -156,6 +159,15 @@ class Bench:
     def _quiet(self) -> bool:
         """The pointer has not moved for longer than a watch waits for its look."""
         return time.time() - (corpus.dataset_of(self._home) / "CURRENT").stat().st_mtime > QUIET_SECONDS
+
+
+def peak_of(pid: int) -> int:
+    """Peak resident set of a process in bytes (`VmHWM`); zero where the system does not tell."""
+    try:
+        lines = Path(f"/proc/{pid}/status").read_text("ascii", "replace").splitlines()
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) << 10 for line in lines if line.startswith("VmHWM:")), 0)
 
 
 def bytes_of(folder: Path) -> int:

@@ -48,7 +48,8 @@ def body(found: Sequence[Told], judged: Sequence[Row], command: str) -> str:
         lines += [
             f"{one.name}: {one.files:,} files, {one.chunks:,} passages; {one.changes:,} changes ({kinds}),",
             f"{len(one.found)} of them waited for in a process that only searches, in hybrid mode. The watch took "
-            f"{one.watch_cpu:.1f} CPU s and made {one.publications:,} generations; first look {one.first_look:.1f} s.",
+            f"{one.watch_cpu:.1f} CPU s and made {one.publications:,} generations; first look {one.first_look:.1f} s; "
+            f"{one.memory / 1e6:.0f} MB at most.",
             f"At the end: {one.same or 'files, passages and vectors equal a fresh build of the same tree'}.",
         ]
         for embedder, steps in one.large.items():

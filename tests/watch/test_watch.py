@@ -141,6 +141,15 @@ def test_a_rename_of_hundreds_of_files_embeds_nothing_and_takes_few_publications
     assert home.contents() == fresh(home)
 
 
+def test_more_changes_at_once_than_are_named_singly_are_all_found(watched, monkeypatch, fresh):
+    monkeypatch.setattr(watching, "MOST_PATHS", 5)
+    for number in range(60):
+        watched.write(f"burst/{number % 7}/{number}.txt", f"Gull number {number}.\n")
+    until(lambda: sum(one.path.startswith("burst/") for one in watched.changes) >= 60)
+    watched.stop()
+    assert watched.contents() == fresh(watched)
+
+
 def test_touching_a_file_writes_no_passage(watched, embedded):
     plan = watched.workspace / "docs" / "plan.md"
     told = len(watched.changes)
