@@ -111,7 +111,7 @@ class Applier:
             chunks=kept,
             # Not tried again before its bytes or the way of reading change.
             pieces_signature=self.reader.signature(media_type or "") if read else None,
-            tombstone_sha=before.tombstone_sha if before is not None else None,
+            tombstone_sha=_still_dropped(before, sha256),
         )
         if kept and before is not None:
             work.put_state(replace(state, parser=before.parser, indexed_at=before.indexed_at))
@@ -124,6 +124,12 @@ class Applier:
         file = item.file
         bare = KnownFile(item.id, file.root.key, file.path, file.raw_path, "pending", run=self.run)
         return _with_stat(bare, item)
+
+
+def _still_dropped(before: KnownFile | None, sha256: str | None) -> str | None:
+    """What the file was dropped with, as long as nobody has seen other bytes in it."""
+    dropped = before.tombstone_sha if before is not None else None
+    return dropped if sha256 in (None, dropped) else None
 
 
 def _with_stat(known: KnownFile, item: Planned) -> KnownFile:

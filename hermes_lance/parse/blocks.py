@@ -66,6 +66,9 @@ class _Scanner:
         self.whole: list[tuple[int, int]] = []
         self.block_end = start
         """Start of the line after the last block that is no paragraph."""
+        self.offsets: dict[tuple[int, int], tuple[int, int]] = {}
+        """What the last walk upwards found, and from where on: by the indentation that it asked for and the least that
+        it had met. A later walk that comes there ends there, so that many indented lines cost no more than one walk."""
         self.refused = -1
         """An underline whose lines above belong to a list or a quote: what reaches down to it belongs there too."""
 
@@ -121,10 +124,15 @@ class _Scanner:
         """Content offset of the list item that a line of this indentation belongs to; 0 when it is top level."""
         below = indent
         position = line
+        passed = [(below, line)]
+        offset = 0
         for _ in range(200):
             if position <= self.start:
-                return 0
+                break
             position = self.lines.rfind("\n", 0, position)
+            if (known := self.offsets.get((indent, below))) is not None and known[0] == position:
+                offset = known[1]
+                break
             content = self.lines[position + 1 : self.lines.find("\n", position + 1)]
             stripped = content.lstrip(" ")
             here = len(content) - len(stripped)
@@ -134,15 +142,15 @@ class _Scanner:
             if marker is not None:
                 width = len(marker[0]) if marker.end() < len(content) and len(marker[0]) - here <= 6 else here + 2
                 if width <= indent:
-                    return width
-                below = here
-            elif here == 0:
-                return 0
-            else:
-                below = here
+                    offset = width
+                    break
+            below = here
             if below == 0:
-                return 0
-        return 0
+                break
+            passed.append((below, position))
+        for bound, place in passed:
+            self.offsets[indent, bound] = place, offset
+        return offset
 
     def _setext(self, found: re.Match[str], line: int, indent: int) -> int:
         end = found.end()

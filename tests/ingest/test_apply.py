@@ -49,3 +49,18 @@ def test_a_file_that_is_indexed_but_for_a_part_says_which_part(tmp_path: Path, m
     assert stage.detail["reason"] == f"partial: {told['partial']}"
     assert states(library) == {"mixed.md": ("indexed", 1)}
     assert library.index().published == 0
+
+
+def test_a_dropped_file_that_fails_with_other_bytes_is_dropped_no_more(tmp_path: Path):
+    (tmp_path / "workspace").mkdir()
+    file = tmp_path / "workspace" / "report.md"
+    file.write_text("# Report\n\nwords\n")
+    library = opened(tmp_path)
+    library.index()
+    library.drop(["report.md"])
+    file.write_bytes(bytes(range(32)) * 20)
+    library.index()
+    for _ in range(2):
+        [row] = library.status(files=True)["files_detail"]
+        assert row["reason"].startswith("binary: ")
+        assert library.index().published == 0

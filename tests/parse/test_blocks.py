@@ -107,8 +107,10 @@ def test_whole_blocks_are_fences_and_html():
         "<pre>\n" * 50_000,
         "<a " * 50_000,
         "# " * 100_000,
+        " ```\n" * 250_000,
+        "   ```\n  a\n" * 100_000,
     ],
-    ids=["underlines", "lazy", "fences", "pre", "tags", "hashes"],
+    ids=["underlines", "lazy", "fences", "pre", "tags", "hashes", "indented fences", "indented by turns"],
 )
 def test_hostile_documents_are_scanned_in_linear_time(text):
     spans = scan(text).whole
