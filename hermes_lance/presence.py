@@ -74,6 +74,8 @@ def why(library: Searchable, path: str | Path, query: str | None = None) -> Verd
     stages.append(_index_stage(known, cut))
     if known.chunks == 0 and entry is not None:
         return Verdict(shown, f"Not indexed: {FORGOTTEN}.", tuple(stages))
+    if known.chunks == 0 and forgotten.is_forgotten(known.reason) and not _copy_of_forgotten(library, known):
+        return Verdict(shown, "Not indexed yet: it is no longer forgotten; run `hermes-lance build`.", tuple(stages))
     if known.chunks == 0:
         rule = f" ({known.rule})" if known.rule else ""
         return Verdict(shown, f"Not indexed: {known.reason or known.state}{rule}.", tuple(stages))
@@ -94,6 +96,10 @@ def why(library: Searchable, path: str | Path, query: str | None = None) -> Verd
         stages.append(asked)
         verdict = f"{verdict} {sentence}"
     return Verdict(shown, verdict, tuple(stages))
+
+
+def _copy_of_forgotten(library: Searchable, known: KnownFile) -> bool:
+    return forgotten.read(library.dataset).of_contents(known.sha256) is not None
 
 
 def _on_disk(library: Searchable, place: Place) -> SourceFile | tuple[SourceFile, Skipped] | None:

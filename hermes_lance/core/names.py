@@ -7,6 +7,10 @@ and no console can take; here they become `\\xNN`, with the exact bytes kept bes
 from __future__ import annotations
 
 import os
+import re
+
+_WRITTEN = re.compile(r"\\(?:[nrte]|x[01][0-9a-f]|x[789][0-9a-f]|u[0-9a-f]{4})")
+_LETTERS = {"n": "\n", "r": "\r", "t": "\t", "e": "\x1b"}
 
 
 def printable(name: str) -> tuple[str, str | None]:
@@ -29,3 +33,8 @@ def on_disk(text: str, raw_hex: str | None) -> str:
 def raw_bytes(text: str, raw_hex: str | None) -> bytes:
     """The bytes of the name, as ids are made of."""
     return os.fsencode(text) if raw_hex is None else bytes.fromhex(raw_hex)
+
+
+def unescaped(text: str) -> str:
+    """The name that a console shows as `text`, where it wrote new lines, colours and direction marks as escapes."""
+    return _WRITTEN.sub(lambda found: _LETTERS.get(found[0][1:]) or chr(int(found[0][2:], 16)), text)

@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 
 from hermes_lance.core.config import Config, RootSetting
 from hermes_lance.core.errors import FileMissing, OutsideRoots, UsageError
-from hermes_lance.core.names import printable
+from hermes_lance.core.names import printable, unescaped
 from hermes_lance.core.records import WORKSPACE, Root
 
 ENTRY = ("key", "label", "path", "raw_path", "recursive")
@@ -129,17 +129,26 @@ def located(text: str | os.PathLike[str], roots: Sequence[Root]) -> Place:
     given = os.fspath(text)
     expanded = os.path.expanduser(given) if given.startswith("~") else given
     if os.path.isabs(expanded):
-        return _located_absolute(expanded, given, roots)
+        return _as_shown(_located_absolute(expanded, given, roots))
     parts = [part for part in PurePosixPath(given.replace(os.sep, "/")).parts if part != "."]
     if ".." in parts:
         raise OutsideRoots(f"{printable(given)[0]}: leads out of its root with `..`")
     extra = {root.label: root for root in roots if not root.canonical}
     workspace = next(root for root in roots if root.canonical)
     if parts and parts[0] in extra:
-        return Place(extra[parts[0]], printable("/".join(parts[1:]))[0])
+        return _as_shown(Place(extra[parts[0]], printable("/".join(parts[1:]))[0]))
     if parts == [workspace.label] and not os.path.lexists(workspace.path / workspace.label):
         return Place(workspace, "")
-    return Place(workspace, printable("/".join(parts))[0])
+    return _as_shown(Place(workspace, printable("/".join(parts))[0]))
+
+
+def _as_shown(place: Place) -> Place:
+    """The file whose name a console writes with escapes, where there is none that is really called so."""
+    if "\\" in place.path and not os.path.lexists(place.root.path / place.path):
+        other = unescaped(place.path)
+        if os.path.lexists(place.root.path / other):
+            return Place(place.root, other)
+    return place
 
 
 def located_all(paths: Sequence[str | os.PathLike[str]], roots: Sequence[Root]) -> dict[str, list[str]]:

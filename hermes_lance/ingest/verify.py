@@ -29,6 +29,7 @@ from hermes_lance.store.snapshot import Snapshot, open_snapshot
 LARGEST_READ_BYTES = 1 << 30
 MOST_FILES_SEARCHED = 300
 """New and changed files that are looked into for a passage that is no longer where it was."""
+UNKNOWN = "no generation on disk knows it"
 SHORTEST_FOUND_CHARS = 24
 """A shorter passage may stand in another file by chance."""
 
@@ -177,7 +178,7 @@ class Verifier:
                 for known in snapshot.files.all().values():
                     if sha and (known.sha256 or "").startswith(sha):
                         return replace(here, verdict=MOVED, path=self._shown(snapshot, known), detail="the same bytes")
-            return replace(here, verdict=GONE, start=None, end=None, detail="no generation on disk knows it")
+            return replace(here, verdict=GONE, start=None, end=None, detail=UNKNOWN)
         if sha is None:
             raise UsageError(
                 f"{place.display_path}: not indexed, so nothing says what was cited",
@@ -302,9 +303,13 @@ def _check_place(cited: Citation, place: Place, reference: _Reference | None) ->
     if reference is None:
         return
     if cited.line_start is not None:
-        count = len(standing.lines_of(standing.old_text(reference.rows)))
-        if all(row.line_start is not None for row in reference.rows) and cited.line_start > count:
-            raise UsageError(f"{place.display_path}: has no line {cited.line_start}", hint=f"It has {count}.")
+        lines = standing.lines_of(standing.old_text(reference.rows))
+        count = len(lines) - (lines[-1] == "")
+        last = cited.line_end or cited.line_start
+        # One more than there are is let pass: some count the nothing after the last line end.
+        if all(row.line_start is not None for row in reference.rows) and last > len(lines):
+            beyond = cited.line_start if cited.line_start > len(lines) else last
+            raise UsageError(f"{place.display_path}: has no line {beyond}", hint=f"It has {count}.")
     elif not _cited_rows(cited, reference):
         what = f"page {cited.page_start}" if cited.page_start is not None else f"{cited.locator}"
         raise UsageError(f"{place.display_path}: no passage stands at {what}", hint="Check the citation.")

@@ -69,7 +69,8 @@ def answer(
     page, has_more, dropped = _page(query, _in_stable_order(ranking, snapshot), snapshot, settings, freshness, display)
     snapshot.let_go()
     if dropped:
-        legs.warnings.append(f"{dropped} hits were left out: their files are gone; run `hermes-lance build`")
+        gone = "1 hit was left out: its file is" if dropped == 1 else f"{dropped} hits were left out: their files are"
+        legs.warnings.append(f"{gone} gone; run `hermes-lance build`")
     for root in sorted(root for root, away in freshness.away.items() if away):
         shown = "the workspace" if root == WORKSPACE else f"root {root}"
         legs.warnings.append(f"{shown} is not there; what is shown of it could not be compared with its files")

@@ -134,7 +134,7 @@ def test_what_is_gone_is_left_out_with_a_warning_and_no_ghost_stays_after_the_ne
     remove(path)
     page = home.library().search("narwhal")
     assert [hit.text for hit in page] == []
-    assert any("files are gone" in warning for warning in page.warnings)
+    assert any("gone; run" in warning for warning in page.warnings)
     home.build()
     page = home.library().search("narwhal")
     assert page.warnings == () or "gone" not in page.warnings[0]

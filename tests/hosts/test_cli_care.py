@@ -189,3 +189,20 @@ def test_a_dataset_without_its_home_is_neither_collected_nor_measured_by_other_s
     assert (ending.status, ending.json["code"]) == (2, "usage")
     assert sorted((path, path.stat().st_mtime_ns) for path in dataset.rglob("*")) == before
     assert cli("--home", tmp_path / "other", "--dataset", dataset, "status", "--json").json["stale"] is False
+
+
+def test_why_names_the_file_of_the_current_folder_that_may_be_meant(cli, built, monkeypatch):
+    monkeypatch.chdir(built / "workspace" / "notes")
+    ending = cli("--home", built, "why", "tides.txt")
+    assert "./tides.txt" in ending.out + ending.err
+    assert "./nowhere.txt" not in cli("--home", built, "why", "nowhere.txt").out
+
+
+def test_a_file_is_found_by_its_name_as_results_show_it(cli, home):
+    (home / "workspace" / "two\nlines.txt").write_text("marmalade on toast\n", encoding="utf-8")
+    assert cli("--home", home, "build", "--quiet").status == 0
+    shown = "two\\nlines.txt"
+    assert shown in cli("--home", home, "search", "marmalade").out
+    assert "Indexed as 1 passage." in cli("--home", home, "why", shown).out
+    assert cli("--home", home, "verify", f"{shown}:1").out.startswith("exact: ")
+    assert cli("--home", home, "forget", "--purge", shown).status == 0

@@ -59,3 +59,21 @@ def test_a_deleted_document_returns_when_its_file_changes(cli, indexed, words):
         file.write("\nA new line.\n")
     cli("--home", indexed, "build", "--quiet")
     assert found(cli, indexed, "mooring") == {"guide.md"}
+
+
+def test_what_was_forgotten_waits_for_the_next_build_once_that_is_lifted(cli, indexed):
+    copy = indexed / "workspace" / "copy.txt"
+    copy.write_bytes((indexed / "workspace" / "notes" / "tides.txt").read_bytes())
+    assert cli("--home", indexed, "forget", "notes/tides.txt").status == 0
+    assert cli("--home", indexed, "build", "--quiet").status == 0
+    assert "which was forgotten" in cli("--home", indexed, "why", "copy.txt").out
+    assert cli("--home", indexed, "forget", "--undo", "notes/tides.txt").status == 0
+    for name in ("notes/tides.txt", "copy.txt"):
+        said = cli("--home", indexed, "why", name).out
+        assert "no longer forgotten; run `hermes-lance" in said and "forgotten on purpose." not in said
+
+
+def test_a_file_that_only_the_current_folder_knows_is_named(cli, indexed, monkeypatch):
+    monkeypatch.chdir(indexed / "workspace" / "notes")
+    ending = cli("--home", indexed, "forget", "tides.txt")
+    assert (ending.status, "./tides.txt" in ending.err) == (33, True)

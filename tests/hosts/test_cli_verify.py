@@ -37,3 +37,19 @@ def test_what_is_no_citation_is_refused(cli, indexed):
     assert cli("--home", indexed, "verify", "../outside.md:1").status == 30
     assert cli("--home", indexed, "verify").status == 2
     assert cli("--dataset", indexed / "knowledgebase" / "indexes", "verify", "guide.md:1").status == 2
+
+
+def test_a_path_of_the_shell_is_verified_from_the_current_folder(cli, indexed, monkeypatch):
+    monkeypatch.chdir(indexed / "workspace" / "notes")
+    assert cli("--home", indexed, "verify", "./tides.txt:1").out.startswith("exact: ")
+    assert cli("--home", indexed, "verify", "../notes/tides.txt#L1").out.startswith("exact: ")
+    unknown = cli("--home", indexed, "verify", "tides.txt").out
+    assert unknown.startswith("gone: there is no such file") and "./tides.txt" in unknown
+
+
+def test_lines_beyond_the_end_of_a_file_are_no_citation_of_it(cli, indexed):
+    (indexed / "workspace" / "three.txt").write_text("one\ntwo\nthree\n", encoding="utf-8")
+    assert cli("--home", indexed, "build", "--quiet").status == 0
+    beyond = cli("--home", indexed, "verify", "three.txt:2-9")
+    assert (beyond.status, "has no line 9. It has 3." in beyond.err) == (2, True)
+    assert cli("--home", indexed, "verify", "three.txt:2-3").status == 0

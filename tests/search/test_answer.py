@@ -92,7 +92,7 @@ def test_a_deleted_file_is_dropped_and_a_changed_one_is_marked(library, tmp_path
     answer = library.search("nightly backups canary roll back", limit=20)
     marks = {hit.path: hit.freshness for hit in answer}
     assert "docs/backup.md" not in marks and marks["docs/rollback.md"] == "changed"
-    assert any("their files are gone" in warning for warning in answer.warnings)
+    assert any("gone; run" in warning for warning in answer.warnings)
 
 
 def test_a_touched_file_is_still_fresh(library, tmp_path):

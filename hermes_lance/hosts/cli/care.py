@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from typing import Any
 
 import click
 
 from hermes_lance.core.names import printable
+from hermes_lance.hosts.cli.given import absolute, meant_here
 from hermes_lance.hosts.cli.groups import Command, LazyGroup
 from hermes_lance.hosts.cli.interrupt import interruptible
 from hermes_lance.hosts.cli.invocation import Invocation, pass_invocation
@@ -25,11 +25,9 @@ def why(invocation: Invocation, path: str, query: tuple[str, ...]) -> None:
     PATH is a path as results show it, an absolute path, or one that begins with `./` or `../`. With a QUERY, also
     where the file stands in the answer.
     """
-    if path.startswith(("./", "../")):
-        path = os.path.abspath(path)
     question = " ".join(printable(word)[0] for word in query) or None
     library = invocation.library()
-    verdict = library.why(path, question)
+    verdict = library.why(absolute(path), question)
     if invocation.json:
         stages = [{"stage": one.stage, "outcome": one.outcome, "detail": dict(one.detail)} for one in verdict.stages]
         invocation.document(path=verdict.path, verdict=verdict.verdict, stages=stages)
@@ -40,6 +38,8 @@ def why(invocation: Invocation, path: str, query: tuple[str, ...]) -> None:
     console.line()
     rows = [[one.stage, one.outcome, words(one.detail)] for one in verdict.stages]
     console.table(["stage", "outcome", "detail"], rows, wrap=True)
+    if any(one.outcome == "not there" for one in verdict.stages) and (hint := meant_here(path)):
+        console.note(hint)
     invocation.warn(library.warnings)
 
 

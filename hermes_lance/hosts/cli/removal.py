@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from hermes_lance.core.errors import UsageError
+from hermes_lance.core.errors import FileMissing, UsageError
+from hermes_lance.hosts.cli.given import absolute, meant_here
 from hermes_lance.hosts.cli.groups import Command
 from hermes_lance.hosts.cli.interrupt import interruptible
 from hermes_lance.hosts.cli.invocation import Invocation, pass_invocation
@@ -50,7 +50,11 @@ def forget(invocation: Invocation, paths: tuple[str, ...], purge: bool, undo: bo
         invocation.console.note("Run `hermes-lance build` to index it again.")
         return
     with interruptible(invocation):
-        done = library.forget(given, purge=purge, wait_seconds=invocation.wait)
+        try:
+            done = library.forget(given, purge=purge, wait_seconds=invocation.wait)
+        except FileMissing as error:
+            hint = next(filter(None, map(meant_here, paths)), error.hint)
+            raise FileMissing(str(error), hint=hint) from error
     if invocation.json:
         proof = None if done.proof is None else asdict(done.proof)
         invocation.document(**_document(done), forgotten=done.paths, copies=done.copies, purged=purge, proof=proof)
@@ -73,11 +77,6 @@ def delete(invocation: Invocation, paths: tuple[str, ...]) -> None:
         names = ", ".join(map(shown, done.paths))
         invocation.console.paragraph(f"Dropped from the index: {names} ({amount(done.chunks, 'passage')}).")
         invocation.console.paragraph("It returns when the file changes; `hermes-lance forget` drops it for good.")
-
-
-def absolute(path: str) -> str:
-    """A path that begins with `./` or `../` starts at the current folder; others are taken as results show them."""
-    return os.path.abspath(path) if path.startswith(("./", "../")) else path
 
 
 def _document(done: Dropped) -> dict[str, Any]:
@@ -113,7 +112,7 @@ def _print(console: Console, done: Dropped, *, purge: bool) -> None:
 
 def proof_words(proof: Proof) -> str:
     """What was opened after a purge, in words."""
-    phrases = f"; {proof.phrases} stretches of it looked for by bytes" if proof.phrases else ""
+    phrases = f"; {amount(proof.phrases, 'stretch', 'stretches')} of it looked for by bytes" if proof.phrases else ""
     return (
         "Purged, with every older generation. Opened: "
         f"{amount(proof.tables, 'table')} in {amount(proof.versions, 'version')} ({proof.rows:,} rows), "

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hermes_lance.core.names import printable
+from hermes_lance.hosts.cli.given import absolute, meant_here
 from hermes_lance.hosts.cli.groups import Command
 from hermes_lance.hosts.cli.interrupt import interruptible
 from hermes_lance.hosts.cli.invocation import Invocation, pass_invocation
@@ -20,6 +21,7 @@ _SENTENCES = {
     "changed": "changed: the text is not as it was cited",
     "gone": "gone: the file is no longer there",
 }
+_NEVER = "gone: there is no such file"
 _STYLES = {"exact": "green", "moved": "yellow", "changed": "yellow", "gone": "red"}
 
 
@@ -31,24 +33,30 @@ _STYLES = {"exact": "green", "moved": "yellow", "changed": "yellow", "gone": "re
 def verify(invocation: Invocation, citation: tuple[str, ...], sha: str | None, as_of: str | None) -> None:
     """Say whether a cited source still stands: exact, moved, changed or gone.
 
-    CITATION is as results and answers have it: `docs/plan.md:10-42`, `docs/plan.md#L10-L42`, `report.pdf#page=3`, a
-    whole `[Workspace source: ...]` line, or a path alone. What was cited is taken from the newest generation that
+    CITATION is as results and answers have it: `docs/plan.md:10-42`, `docs/plan.md#L10-L42`, `report.pdf#page=3`,
+    `deck.pptx#slide 3`, a whole `[Workspace source: ...]` line, or a path alone; a path that begins with `./` starts
+    at the current folder. What was cited is taken from the newest generation that
     knows the file, unless --sha or --as-of names an older state.
     """
-    text = printable(" ".join(citation))[0]
+    text = printable(absolute(" ".join(citation)))[0]
     with interruptible(invocation):
         found = invocation.library().verify(text, sha256=sha, generation=as_of)
     if invocation.json:
         invocation.document(**document(text, found))
         return
     console = invocation.console
-    console.line(console.styled(_SENTENCES[found.verdict], _STYLES[found.verdict]))
+    from hermes_lance.ingest.verify import UNKNOWN
+
+    unknown = found.detail == UNKNOWN
+    console.line(console.styled(_NEVER if unknown else _SENTENCES[found.verdict], _STYLES[found.verdict]))
     if found.verdict == "moved":
         console.paragraph(f"Now: {place(found)}", hanging="  ")
     elif found.start is not None and found.verdict == "changed":
         console.paragraph(f"About there now: {place(found)}", hanging="  ")
     if found.detail:
         console.paragraph(f"{found.detail[0].upper()}{found.detail[1:]}.", hanging="  ")
+    if unknown and (hint := meant_here(found.citation.path)):
+        console.paragraph(hint, hanging="  ")
 
 
 def place(found: Verdict) -> str:
