@@ -18,7 +18,7 @@ _LINE = re.compile(
 )
 _UNDERLINES = "=-~^+"
 _ANCHOR = re.compile(r"\[\[[^\]]*\]\]|\[#[^\]]*\]")
-_CLOSING = re.compile(r"[ \t]+[=#]+$")
+_CLOSING = re.compile(r"(?<![ \t])[ \t]++[=#]++$")
 _ATTRIBUTE = re.compile(r"^:(author|revdate|description|keywords|tags):[ \t]+(\S[^\n]*)$", re.MULTILINE)
 
 

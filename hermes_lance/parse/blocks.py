@@ -23,12 +23,12 @@ _FENCE_END = {
     mark: re.compile(rf"\n[ \t]*({re.escape(mark)}{{3,}})[ \t]*(?=\n|\Z)") for mark in "`~"
 }  # the longer-or-equal rule is checked by length
 _BLANK_LINE = re.compile(r"\n[ \t]*(?=\n|\Z)")
-_CLOSING_HASHES = re.compile(r"(?:^|[ \t]+)#+$")
+_CLOSING_HASHES = re.compile(r"(?:^|(?<![ \t])[ \t]++)#++$")
 _LIST_MARKER = re.compile(r"( {0,3})(?:[-+*]|\d{1,9}[.)])(?:[ \t]+(?=\S)|[ \t]*(?=\n|\Z))")
 _NO_PARAGRAPH = re.compile(
     r" {0,3}(?:#{1,6}(?:[ \t]|$)|>|`{3,}[^`]*$|~{3,}|(?:(?:\*[ \t]*){3,}|(?:_[ \t]*){3,}|(?:-[ \t]*){3,})$)"
 )
-_TABLE_RULE = re.compile(r" {0,3}\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$")
+_TABLE_RULE = re.compile(r" {0,3}\|?[ \t]*+:?-++:?[ \t]*+(?:\|[ \t]*+:?-++:?[ \t]*+)*+\|?[ \t]*+$")
 _DEFINITION = re.compile(r" {0,3}\[[^\]\n]+\]:[ \t]*\S")
 
 _PARAGRAPH_LINES = 500

@@ -14,7 +14,7 @@ from hermes_lance.parse.trail import Heading, one_line, sections
 
 _LINK = re.compile(r"!?\[([^\[\]]*)\](?:\([^()\s]*(?:[ \t]+\"[^\"]*\")?\)|\[[^\[\]]*\])")
 _WIKI_LINK = re.compile(r"!?\[\[(?:[^\[\]|]*\|)?([^\[\]|]*)\]\]")
-_ATTRIBUTES = re.compile(r"[ \t]*\{[#.:][^{}]*\}[ \t]*$")
+_ATTRIBUTES = re.compile(r"(?<![ \t])[ \t]*+\{[#.:][^{}]*\}[ \t]*+$")
 _TAG = re.compile(r"</?[A-Za-z][^<>]*>")
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 _FACTS = ("title", "description", "summary", "tags", "keywords", "categories", "author", "date", "name", "owner")

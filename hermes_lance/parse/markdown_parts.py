@@ -17,7 +17,7 @@ Span = tuple[int, int]
 _ITEM = re.compile(r"\n {0,3}(?:[-+*]|\d{1,9}[.)])[ \t]+(?=\S)")
 _AFTER_ITEM = re.compile(r"\n(?:[ \t]*\n){1,99}+(?=\S)|\n(?=#{1,6}[ \t])")
 """Where a line without indentation follows an empty one, or a heading comes, a list is at its end."""
-_DELIMITER = re.compile(r"\n {0,3}(?:\|[ \t]*)?:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*(?=\n|\Z)")
+_DELIMITER = re.compile(r"\n {0,3}(?:\|[ \t]*+)?:?-++:?[ \t]*+(?:\|[ \t]*+:?-++:?[ \t]*+)*+\|?[ \t]*+(?=\n|\Z)")
 _TABLE_END = re.compile(r"\n[ \t]*(?=\n|\Z)")
 _HEADER_CHARS = 200
 

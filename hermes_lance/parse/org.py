@@ -11,7 +11,7 @@ import re
 from hermes_lance.parse.trail import Blocks, Heading, one_line, same_length_newlines
 
 _HEADLINE = re.compile(r"^(\*+)[ \t]+(?=\S)([^\n]*)$", re.MULTILINE)
-_TAGS = re.compile(r"(?:^|[ \t]+):[\w@#%:]+:[ \t]*$")
+_TAGS = re.compile(r"(?:^|(?<![ \t])[ \t]++):[\w@#%:]+:[ \t]*+$")
 _PRIORITY = re.compile(r"^\[#[A-Za-z0-9]{1,2}\][ \t]*")
 _KEYWORDS = re.compile(r"^#\+(?:seq_|typ_)?todo:[ \t]*([^\n]*)$", re.IGNORECASE | re.MULTILINE)
 _LINK = re.compile(r"\[\[([^\[\]]*)\](?:\[([^\[\]]*)\])?\]")

@@ -81,10 +81,13 @@ def _readable(title: str) -> str:
 
 def _whole(text: str) -> list[tuple[int, int]]:
     spans: list[tuple[int, int]] = []
+    end = 0
     for found in _OPENING.finditer(text):
-        body = _INDENTED.match(text, found.end())
+        # What opens inside a block ends with it at the latest.
+        body = _INDENTED.match(text, found.end()) if found.start() >= end else None
         if body is not None:
-            spans.append((found.start(), body.end()))
+            end = body.end()
+            spans.append((found.start(), end))
     unclosed, end = False, 0
     for found in _TABLE.finditer(text):
         if found.start() < end:

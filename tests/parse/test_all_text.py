@@ -106,3 +106,26 @@ def test_real_files_of_each_type_are_covered(reference_data, covered):
             check(document, pieces, document.text, tiles=overlap == 0)
         read_files += 1
     assert read_files > 40
+
+
+LONG = " " * 400_000
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        ("text/markdown", f"# a{LONG}b\n"),
+        ("text/markdown", f"# a {{#b}}{LONG}c\n"),
+        ("text/markdown", f"-{LONG}x\n" + "a line\n" * 3_000),
+        ("text/org", f"* a{LONG}b\n"),
+        ("text/asciidoc", f"== a{LONG}b\n"),
+        ("text/yaml", f"a{LONG}b\n"),
+        ("text/toml", f"a{LONG}b\n"),
+        ("text/rst", " a::\n" * 60_000),
+    ],
+    ids=["heading", "attributes", "table", "org", "asciidoc", "yaml", "toml", "nested blocks"],
+)
+def test_a_long_run_of_blanks_or_blocks_in_blocks_is_read_in_linear_time(kind, text, covered):
+    found = read(text, kind, 512, 80)
+    assert found is not None
+    covered(*found)
