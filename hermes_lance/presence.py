@@ -13,6 +13,7 @@ from hermes_lance.ingest import roots as root_list
 from hermes_lance.ingest.roots import Place
 from hermes_lance.ingest.walk import Walk, settings_from
 from hermes_lance.overview import Opened
+from hermes_lance.parse.media import remedy_of
 from hermes_lance.search.freshness import FRESH, UNVERIFIED, Freshness
 from hermes_lance.store import forgotten
 
@@ -174,6 +175,7 @@ def _index_stage(known: KnownFile, cut: Mapping[str, str]) -> TraceEntry:
     detail = {
         "reason": known.reason,
         "rule": known.rule,
+        "remedy": None if known.chunks else remedy_of((known.reason or "").partition(":")[0]),
         "media_type": known.media_type,
         "parser": known.parser,
         "passages": known.chunks,

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 from hermes_lance.core.records import FileChange, IndexReport, KnownFile, Problem, Skipped
 from hermes_lance.ingest.plan import Plan, Planned
+from hermes_lance.parse.media import remedy_of
 from hermes_lance.store.manifest import Manifest
 
 FEW = 3
@@ -49,7 +50,7 @@ class Tally:
         assert known is not None
         if why is None:
             code, _, detail = (known.reason or "skipped: ").partition(": ")
-            why = Skipped(code, detail, failed=known.state == "failed")
+            why = Skipped(code, detail, failed=known.state == "failed", remedy=remedy_of(code))
         self.not_indexed(item, why, "walk" if item.skipped else "read")
 
     def indexed(self, item: Planned, rows: int) -> None:

@@ -95,6 +95,11 @@ def picture() -> Unreadable:
     return Unreadable("image", suffixes.IMAGE_DETAIL, remedy=suffixes.OCR_REMEDY)
 
 
+def remedy_of(code: str) -> str | None:
+    """What makes a file readable that was left out with this code, where that is a setting; records hold none."""
+    return suffixes.OCR_REMEDY if code in ("image", "needs_ocr") else None
+
+
 def media_type(path: str, data: bytes) -> str:
     """The media type of a file from its path and its bytes (the first 8 KiB suffice, all of them are better).
 

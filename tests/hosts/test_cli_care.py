@@ -191,6 +191,14 @@ def test_a_dataset_without_its_home_is_neither_collected_nor_measured_by_other_s
     assert cli("--home", tmp_path / "other", "--dataset", dataset, "status", "--json").json["stale"] is False
 
 
+def test_the_remedy_for_a_picture_under_another_name_is_said_by_every_build_and_by_why(cli, home):
+    (home / "workspace" / "scan.dat").write_bytes(b"\xff\xd8\xff\xe0" + bytes(range(256)))
+    for _ in range(2):
+        assert "to change that: knowledgebase.ocr" in cli("--home", home, "build").out
+    said = cli("--home", home, "why", "scan.dat", "--json").json["stages"][-1]
+    assert (said["stage"], said["detail"]["remedy"].partition(",")[0]) == ("index", "knowledgebase.ocr")
+
+
 def test_why_names_the_file_of_the_current_folder_that_may_be_meant(cli, built, monkeypatch):
     monkeypatch.chdir(built / "workspace" / "notes")
     ending = cli("--home", built, "why", "tides.txt")
