@@ -175,9 +175,11 @@ class Keeping:
                 early = keeper is not None and time.monotonic() - keeper.began < LOOK_EVERY_SECONDS
                 if not look and (early or not (there and config.watch_for_changes)):
                     return []
-                if not self._keepers:
-                    atexit.register(self.stop)
-                keeper = self._keepers[library.dataset] = _Keeper(library, look=look)
+                # One that has just failed, such as while another process builds, would keep every question waiting.
+                if keeper is None or not (early and keeper.trouble):
+                    if not self._keepers:
+                        atexit.register(self.stop)
+                    keeper = self._keepers[library.dataset] = _Keeper(library, look=look)
         if not keeper.looked.wait(WAIT_SECONDS):
             return ["files are still being indexed: the newest may be missing; ask again in a moment"]
         return [f"changed files could not be indexed: {keeper.trouble}"] if keeper.trouble else []
