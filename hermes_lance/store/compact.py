@@ -28,7 +28,7 @@ KEPT_RUNS = 3
 """Runs whose results stay for readers that opened them and for `--as-of`: the last complete generation of each."""
 MOST_DEAD_SHARE = 0.25
 COMMITS_BETWEEN_COMPACTIONS = 24
-PATIENCE = 8
+PATIENCE = 4
 """Times as much is put up with where a pause of a second would be felt."""
 
 
