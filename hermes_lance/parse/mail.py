@@ -45,7 +45,7 @@ class MailParser:
         page = _Page()
         box = mime.messages(data) if media_type == "application/mbox" else [data]
         facts: dict[str, str] = {}
-        for number, raw in enumerate(box[:_MOST_MESSAGES], 1):
+        for number, raw in enumerate(box, 1):
             fields, body = mime.split(raw)
             if media_type != "application/mbox":
                 shown = {key.lower(): mime.field(fields, key) for key in _SHOWN if key != "Cc"}
@@ -53,8 +53,8 @@ class MailParser:
                 if shown["subject"]:
                     facts["title"] = shown["subject"]
             _message(page, fields, body, f"message {number}" if media_type == "application/mbox" else None, 0)
-            if page.length > _MOST_CHARS:
-                facts["left_out"] = f"what follows message {number}"
+            if number < len(box) and (page.length > _MOST_CHARS or number == _MOST_MESSAGES):
+                facts["partial"] = f"only the first {number:,} of {len(box):,} messages are read"
                 break
         if media_type == "application/mbox":
             facts["messages"] = str(len(box))

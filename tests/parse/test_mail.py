@@ -169,3 +169,11 @@ def test_any_bytes_are_a_mail_or_unreadable(fragments, media_type):
         return
     document.text.encode()
     assert "".join(document.text[part.start : part.end] for part in document.sections) == document.text
+
+
+def test_a_mailbox_that_is_not_read_to_its_end_says_so(monkeypatch):
+    box = b"".join(b"From a@b Thu Jan  1 00:00:00 2026\n" + mail(f"No {n}").as_bytes() + b"\n" for n in range(4))
+    assert "partial" not in parsed(box, "application/mbox").facts
+    monkeypatch.setattr("hermes_lance.parse.mail._MOST_CHARS", 100)
+    document = parsed(box, "application/mbox")
+    assert document.facts["partial"] == "only the first 1 of 4 messages are read" and "No 1" not in document.text
