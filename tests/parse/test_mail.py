@@ -174,6 +174,6 @@ def test_any_bytes_are_a_mail_or_unreadable(fragments, media_type):
 def test_a_mailbox_that_is_not_read_to_its_end_says_so(monkeypatch):
     box = b"".join(b"From a@b Thu Jan  1 00:00:00 2026\n" + mail(f"No {n}").as_bytes() + b"\n" for n in range(4))
     assert "partial" not in parsed(box, "application/mbox").facts
-    monkeypatch.setattr("hermes_lance.parse.mail._MOST_CHARS", 100)
+    monkeypatch.setattr("hermes_lance.parse.mail._MOST_CHARS", 10)
     document = parsed(box, "application/mbox")
     assert document.facts["partial"] == "only the first 1 of 4 messages are read" and "No 1" not in document.text
