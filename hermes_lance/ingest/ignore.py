@@ -171,8 +171,9 @@ class Scope:
         self.hard = any(file.hard for file in files)
         self.names = frozenset().union(*(file.names for file in files))
         self.first = frozenset(start[0] for file in files for start in file.starts)
-        self.suffixes = frozenset(ending.lower() for ending in endings if ending.rfind(".") == 0)
-        self.last = frozenset(ending[-1] for ending in endings if ending.rfind(".") != 0)
+        # A name that ends like `.min.js` has the suffix `.js`; its last letter alone would concern many more names.
+        self.suffixes = frozenset(ending[ending.rfind(".") :].lower() for ending in endings if "." in ending)
+        self.last = frozenset(ending[-1] for ending in endings if "." not in ending)
 
     def inside(self, folder: str, files: Iterable[RuleFile]) -> Scope:
         """The scope within `folder` (relative path with an end slash, or empty), which holds these rule files."""
