@@ -64,7 +64,7 @@ def test_each_change_is_one_line_and_ctrl_c_ends_it_with_130(home, watch, shell)
     process.send_signal(signal.SIGINT)
     assert process.wait(SECONDS) == 130
     rest = process.stdout.read()
-    assert "Stopped." in rest and "Traceback" not in rest
+    assert "files indexed, 1 removed." in rest and "Traceback" not in rest
 
 
 def test_with_json_the_only_output_is_a_document_at_the_end(home, watch):

@@ -9,7 +9,7 @@ import click
 from hermes_lance.hosts.cli.groups import Command
 from hermes_lance.hosts.cli.interrupt import STATUS, interruptible
 from hermes_lance.hosts.cli.invocation import Invocation, pass_invocation
-from hermes_lance.hosts.output import shown
+from hermes_lance.hosts.output import amount, shown
 
 if TYPE_CHECKING:
     from hermes_lance.core.records import FileChange
@@ -44,7 +44,7 @@ def watch(invocation: Invocation, poll: bool, background: bool) -> int:
         counts = {"indexed": done.indexed, "removed": done.removed, "publications": done.published}
         invocation.document(stopped=True, seconds=done.seconds, **counts)
     elif not invocation.quiet:
-        lines.say(f"Stopped. {done.indexed:,} files indexed, {done.removed:,} removed.")
+        lines.say(f"Stopped. {amount(done.indexed, 'file')} indexed, {done.removed:,} removed.")
     return STATUS if cancelled() else 0
 
 
