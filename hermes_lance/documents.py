@@ -6,6 +6,7 @@ none of the rooms.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,33 +45,34 @@ class Added:
     chunks: int
 
 
-class Documents:
+class Documents(ABC):
     """Acts on documents that are named by their paths."""
 
     config: Config
     dataset: Path
     caller_owned: bool
 
+    @abstractmethod
     def roots(self) -> list[Root]:
         """The folders that are indexed."""
-        raise NotImplementedError
 
+    @abstractmethod
     def close(self) -> None:
         """Lets go of the open generation."""
-        raise NotImplementedError
 
+    @abstractmethod
     def snapshot(self) -> Snapshot:
         """The current generation."""
-        raise NotImplementedError
 
+    @abstractmethod
     def index(
         self, *, only_paths: Paths, cancelled: Callable[[], bool] | None = None, wait_seconds: float = 30.0
     ) -> IndexReport:
         """Brings the dataset in step with these files."""
-        raise NotImplementedError
 
+    @abstractmethod
     def reload(self) -> None:
-        raise NotImplementedError
+        """Reads the configuration again."""
 
     def make_folders(self) -> list[Path]:
         """The workspace and the folder of the index with their usual sub-folders; those that were not there."""
