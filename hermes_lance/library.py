@@ -9,9 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hermes_lance.core import config as configuration
-from hermes_lance.core import signature
-from hermes_lance.core.config import Config
+from hermes_lance.core import config_file, signature
+from hermes_lance.core.config import Config, settings
 from hermes_lance.core.errors import (
     DatasetMissing,
     FileMissing,
@@ -59,7 +58,7 @@ class Library(Documents):
         cls, home: str | Path | None = None, *, config: str | Path | None = None, dataset: str | Path | None = None
     ) -> Library:
         """See `hermes_lance.open`."""
-        resolved = configuration.resolve(home, config)
+        resolved = config_file.resolve(home, config)
         if dataset is None:
             return cls(resolved, resolved.dataset)
         folder = Path(dataset).expanduser().absolute()
@@ -102,7 +101,7 @@ class Library(Documents):
     def reload(self) -> None:
         """Reads the configuration file again. Raises `ConfigError`, and keeps what it had."""
         named, usual = self.config.config_file, self.config.home / "config.yaml"
-        self.config = configuration.resolve(self.config.home, None if named == usual else named)
+        self.config = config_file.resolve(self.config.home, None if named == usual else named)
 
     def index(
         self,
@@ -156,7 +155,7 @@ class Library(Documents):
                 roots,
                 self.embedder,
                 fingerprints=self.fingerprints,
-                settings=[list(row) for row in configuration.settings(self.config)],
+                settings=[list(row) for row in settings(self.config)],
                 full=full,
                 only=only,
                 wait_seconds=wait_seconds,

@@ -1,21 +1,17 @@
 """The configuration: a tree of frozen dataclasses whose defaults are the documentation.
 
-Resolution, last wins: defaults, `config.yaml` of the home (its `workspace` and `knowledgebase` sections),
-`HERMES_LANCE_…` variables, arguments. Below `library.py` nothing reads the environment or files for settings.
+How it is read from a file and from the environment is in `config_file.py`. Below `library.py` nothing reads either.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, is_dataclass, replace
+from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
-from hermes_lance.core import registry
-from hermes_lance.core.choices import DEFAULT_CHUNKERS, DEFAULT_PARSERS, OCR_PARSERS
-from hermes_lance.core.errors import ConfigError
-from hermes_lance.core.yaml_file import read_yaml
+from hermes_lance.core.choices import DEFAULT_CHUNKERS, DEFAULT_PARSERS
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +30,8 @@ class WorkspaceConfig:
     """False: nothing is built; what is indexed can be searched."""
     path: str = ""
     """Folder of the user's files; empty = `workspace` in the home."""
+    persist_gateway_uploads: str = "ask"
+    """Files that arrive in a chat are kept in `uploads`: `off`, `ask` or `always`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +77,43 @@ class SearchConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class InjectConfig:
+    """What an agent is given unasked. These keys stand in `knowledgebase` itself."""
+
+    max_injected_chunks: int = 6
+    """Passages of one block, at most."""
+    max_injected_tokens: int = 3200
+    """Tokens of one block with its note and headers, estimated, at most."""
+    dense_top_k: int = 40
+    """Best passages by meaning that compete for a block."""
+    sparse_top_k: int = 40
+    """Best passages by words that compete for a block."""
+    fused_top_k: int = 30
+    """How many of them are left after fusion, and are reranked where that is on."""
+    final_top_k: int = 8
+    """How many of those are chosen from."""
+    min_fused_score: float = 0.0
+    """Passages with a lower fused score are left out; 0 = none is."""
+    injection_route: str = "turn"
+    """How a block reaches the model: `turn` (this request only), `hook` (the host stores it) or `tool_only` (never
+    unasked)."""
+    platforms: tuple[str, ...] = ()
+    """Messaging platforms and API servers that may be given passages unasked; a terminal always may."""
+    max_wait_ms: int = 1500
+    """How long a turn waits for a block while things are being loaded."""
+
+
+@dataclass(frozen=True, slots=True)
+class GateConfig:
+    """Which messages are worth a look into the files, in `gated` mode."""
+
+    open_words: tuple[str, ...] = ()
+    """Further words that ask for the user's files, in any language."""
+    closed_phrases: tuple[str, ...] = ()
+    """Further messages that are mere talk, in any language."""
+
+
+@dataclass(frozen=True, slots=True)
 class Config:
     """Everything that can be set, and where each value came from."""
 
@@ -89,7 +124,7 @@ class Config:
     enabled: bool = True
     """False: nothing is built; what is indexed can be searched."""
     retrieval_mode: str = "off"
-    """`off`, `gated` or `always`: when an agent gets passages unasked. Shown by status; no host acts on it yet."""
+    """`off`, `gated` or `always`: when an agent gets passages unasked. Shown by status."""
     auto_index: bool = True
     """An agent's question looks for changed files first, where nobody has looked for 30 seconds."""
     watch_for_changes: bool = True
@@ -101,6 +136,8 @@ class Config:
     indexing: IndexingConfig = field(default_factory=IndexingConfig)
     chunking: ChunkingConfig = field(default_factory=ChunkingConfig)
     search: SearchConfig = field(default_factory=SearchConfig)
+    inject: InjectConfig = field(default_factory=InjectConfig)
+    gate: GateConfig = field(default_factory=GateConfig)
     ocr: bool = False
     """Read the words of images and of scanned PDF pages; needs the extra `ocr`. Pictures are never described."""
     parsers: Mapping[str, str] = field(default_factory=lambda: dict(DEFAULT_PARSERS))
@@ -108,9 +145,25 @@ class Config:
     chunkers: Mapping[str, str] = field(default_factory=lambda: dict(DEFAULT_CHUNKERS))
     """Chunker of each media type; one name alone serves all."""
     embedder: str = "minilm"
-    """What turns text into vectors: `minilm`, `builtin_hash` or `local_sentence_transformers`."""
+    """What turns text into vectors: `minilm`, `builtin_hash`, `local_sentence_transformers`, `openai` or `google`."""
     embedder_options: Mapping[str, Any] = field(default_factory=dict)
     """Options of the embedder of that name."""
+    reranker: str = "disabled"
+    """What orders the best hits anew: `disabled`, `heuristic`, `local_cross_encoder`, `cohere` or `voyage`."""
+    reranker_options: Mapping[str, Any] = field(default_factory=dict)
+    """Options of the reranker of that name."""
+    retriever: str = "builtin_hybrid"
+    """What finds passages: `builtin_hybrid`, or `builtin_hybrid_rrf`, the same with RRF fusion."""
+    retriever_options: Mapping[str, Any] = field(default_factory=dict)
+    """Options of the retriever of that name."""
+    index_store: str = "lance"
+    """Where the index is kept."""
+    index_store_options: Mapping[str, Any] = field(default_factory=dict)
+    """Options of the index store of that name."""
+    parser_options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Options of parsers, by name."""
+    chunker_options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Options of chunkers, by name."""
     origins: Mapping[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     config_file: Path | None = None
@@ -139,237 +192,6 @@ def default_home() -> Path:
 
 def _expanded(text: str) -> Path:
     return Path(os.path.expandvars(text)).expanduser().absolute()
-
-
-class _Reader:
-    """Walks one mapping, checks types, notes origins and unknown keys."""
-
-    def __init__(self, where: str) -> None:
-        self.where = where
-        self.origins: dict[str, str] = {}
-        self.warnings: list[str] = []
-
-    def section(self, parent: Mapping[str, Any], key: str, prefix: str = "") -> Mapping[str, Any]:
-        value = parent.get(key)
-        if value is None:
-            return {}
-        if not isinstance(value, Mapping):
-            raise ConfigError(f"{self.where}: {prefix}{key} must be a mapping, not {type(value).__name__}")
-        return value
-
-    def unknown(self, section: Mapping[str, Any], known: list[str], prefix: str) -> None:
-        for key in section:
-            if key not in known:
-                import difflib
-
-                near = difflib.get_close_matches(str(key), known, 1)
-                advice = f"; did you mean {prefix}{near[0]}?" if near else ""
-                self.warnings.append(f"{self.where}: {prefix}{key} is not a known key{advice}")
-
-    def fill(self, into: Any, section: Mapping[str, Any], prefix: str) -> Any:
-        """`into` (a dataclass) with the values of `section`, each of the type of its default."""
-        changes: dict[str, Any] = {}
-        for item in fields(into):
-            if item.name not in section or section[item.name] is None:
-                continue
-            name = f"{prefix}{item.name}"
-            changes[item.name] = self._typed(name, section[item.name], getattr(into, item.name), str(item.type))
-            self.origins[name] = self.where
-        return replace(into, **changes)
-
-    def _typed(self, name: str, value: Any, default: Any, declared: str) -> Any:
-        wrong = ConfigError(f"{self.where}: {name} is {value!r}, which is not {declared}")
-        if isinstance(default, bool):
-            if isinstance(value, str) and value.strip().lower() in {"true", "yes", "on", "1"}:
-                return True
-            if isinstance(value, str) and value.strip().lower() in {"false", "no", "off", "0"}:
-                return False
-            if not isinstance(value, bool):
-                raise wrong
-            return value
-        if isinstance(default, int) or (isinstance(default, float) or "float" in declared):
-            try:
-                number = float(value)
-            except (TypeError, ValueError):
-                raise wrong from None
-            if isinstance(value, bool):
-                raise wrong
-            return int(number) if isinstance(default, int) else number
-        if isinstance(default, tuple):
-            if isinstance(value, str):
-                return tuple(part.strip() for part in value.split(",") if part.strip())
-            if not isinstance(value, list):
-                raise wrong
-            return tuple(str(part) for part in value)
-        if not isinstance(value, str):
-            raise wrong
-        return value
-
-
-_KNOWLEDGEBASE_KEYS = [
-    "enabled", "path", "roots", "retrieval_mode", "auto_index", "watch_for_changes", "watch_interval_seconds",
-    "max_injected_chunks", "max_injected_tokens", "dense_top_k", "sparse_top_k", "fused_top_k", "final_top_k",
-    "min_fused_score", "injection_format", "injection_route", "platforms", "chunking", "embeddings", "reranker",
-    "reranking", "indexing", "max_file_mb", "search", "parsers", "chunkers", "embedders", "rerankers", "retrievers",
-    "index_stores", "ocr",
-]  # fmt: skip
-
-
-def _roots(reader: _Reader, value: Any) -> tuple[RootSetting, ...]:
-    if not value:
-        return ()
-    if not isinstance(value, list):
-        raise ConfigError(f"{reader.where}: knowledgebase.roots must be a list")
-    found = []
-    for entry in value:
-        if isinstance(entry, str):
-            found.append(RootSetting(entry, True))
-        elif isinstance(entry, Mapping) and isinstance(entry.get("path"), str):
-            found.append(RootSetting(entry["path"], bool(entry.get("recursive", False))))
-        else:
-            reader.warnings.append(f"{reader.where}: knowledgebase.roots has an entry without a path: {entry!r}")
-    return tuple(found)
-
-
-def _plugin_map(
-    reader: _Reader, category: str, section: Mapping[str, Any], default: Mapping[str, str]
-) -> dict[str, str]:
-    active = section.get("active")
-    if active is None:
-        return dict(default)
-    reader.origins[f"knowledgebase.{category}.active"] = reader.where
-    if isinstance(active, str):
-        name = registry.normal(category, active)
-        return dict(default) if name == "builtin_structural" else {"*": name}
-    if isinstance(active, Mapping):
-        return {**default, **{str(key): registry.normal(category, str(name)) for key, name in active.items()}}
-    raise ConfigError(f"{reader.where}: knowledgebase.{category}.active must be a name or a map of media type to name")
-
-
-def from_mapping(home: Path, data: Mapping[str, Any], where: str, config_file: Path | None = None) -> Config:
-    """The configuration that a `config.yaml` (as a mapping) describes, for one home."""
-    reader = _Reader(where)
-    workspace_section = reader.section(data, "workspace")
-    knowledge = reader.section(data, "knowledgebase")
-    reader.unknown(knowledge, _KNOWLEDGEBASE_KEYS, "knowledgebase.")
-    indexing = reader.fill(
-        IndexingConfig(), reader.section(knowledge, "indexing", "knowledgebase."), "knowledgebase.indexing."
-    )
-    flat = {"max_file_mb": knowledge["max_file_mb"]} if "max_file_mb" in knowledge else {}
-    if flat and "max_file_mb" not in reader.section(knowledge, "indexing"):
-        indexing = reader.fill(indexing, flat, "knowledgebase.")
-    flat_keys = {**knowledge, "knowledgebase_path": knowledge.get("path")}
-    if flat_keys.get("retrieval_mode") is False:
-        flat_keys["retrieval_mode"] = "off"  # what YAML 1.1 makes of the bare word
-    top = reader.fill(_Top(), flat_keys, "knowledgebase.")
-    embedders = reader.section(knowledge, "embedders", "knowledgebase.")
-    embedder = registry.normal("embedders", str(embedders.get("active") or "minilm"))
-    if "active" in embedders:
-        reader.origins["knowledgebase.embedders.active"] = where
-    options = embedders.get(embedder) or embedders.get(embedder.replace("_", "-")) or {}
-    config = Config(
-        home=home,
-        workspace=reader.fill(WorkspaceConfig(), workspace_section, "workspace."),
-        knowledgebase_path=top.knowledgebase_path,
-        enabled=top.enabled,
-        retrieval_mode=top.retrieval_mode.strip().lower(),
-        auto_index=top.auto_index,
-        watch_for_changes=top.watch_for_changes,
-        watch_interval_seconds=top.watch_interval_seconds,
-        roots=_roots(reader, knowledge.get("roots")),
-        indexing=indexing,
-        chunking=reader.fill(ChunkingConfig(), reader.section(knowledge, "chunking"), "knowledgebase.chunking."),
-        search=reader.fill(SearchConfig(), reader.section(knowledge, "search"), "knowledgebase.search."),
-        ocr=top.ocr,
-        parsers=_plugin_map(
-            reader,
-            "parsers",
-            reader.section(knowledge, "parsers"),
-            {**DEFAULT_PARSERS, **OCR_PARSERS} if top.ocr else DEFAULT_PARSERS,
-        ),
-        chunkers=_plugin_map(reader, "chunkers", reader.section(knowledge, "chunkers"), DEFAULT_CHUNKERS),
-        embedder=embedder,
-        embedder_options=dict(options) if isinstance(options, Mapping) else {},
-        origins=reader.origins,
-        warnings=tuple(reader.warnings),
-        config_file=config_file,
-    )
-    return _checked(config, where)
-
-
-@dataclass(frozen=True, slots=True)
-class _Top:
-    enabled: bool = True
-    knowledgebase_path: str = ""
-    retrieval_mode: str = "off"
-    auto_index: bool = True
-    watch_for_changes: bool = True
-    watch_interval_seconds: float = 10.0
-    ocr: bool = False
-
-
-def _checked(config: Config, where: str) -> Config:
-    chunking, indexing = config.chunking, config.indexing
-    if chunking.default_tokens < 16:
-        raise ConfigError(f"{where}: knowledgebase.chunking.default_tokens is {chunking.default_tokens}; at least 16")
-    if not 0 <= chunking.overlap_tokens < chunking.default_tokens:
-        if "knowledgebase.chunking.overlap_tokens" in config.origins:
-            raise ConfigError(
-                f"{where}: knowledgebase.chunking.overlap_tokens is {chunking.overlap_tokens}; "
-                f"0 to {chunking.default_tokens - 1} fit default_tokens"
-            )
-        chunking = replace(chunking, overlap_tokens=min(chunking.overlap_tokens, chunking.default_tokens - 1))
-        config = replace(config, chunking=chunking)
-    if indexing.max_file_mb <= 0:
-        raise ConfigError(f"{where}: knowledgebase.indexing.max_file_mb is {indexing.max_file_mb}; it must be above 0")
-    if not config.watch_interval_seconds > 0:
-        interval = config.watch_interval_seconds
-        raise ConfigError(f"{where}: knowledgebase.watch_interval_seconds is {interval}; it must be above 0")
-    if config.search.fusion not in {"zscore", "convex", "rrf"}:
-        raise ConfigError(f"{where}: knowledgebase.search.fusion is {config.search.fusion!r}; zscore, convex or rrf")
-    if config.search.dense_weight is not None and not 0 <= config.search.dense_weight <= 1:
-        raise ConfigError(f"{where}: knowledgebase.search.dense_weight is {config.search.dense_weight}; 0 to 1")
-    if config.retrieval_mode not in {"off", "gated", "always"}:
-        message = (
-            f"{where}: knowledgebase.retrieval_mode is {config.retrieval_mode!r}; off, gated or always (taken as off)"
-        )
-        config = replace(config, retrieval_mode="off", warnings=(*config.warnings, message))
-    return config
-
-
-def resolve(home: Path | str | None = None, config_file: Path | str | None = None) -> Config:
-    """The configuration of a home, from its `config.yaml` and `HERMES_LANCE_…` variables."""
-    folder = Path(home).expanduser().absolute() if home is not None else default_home()
-    file = Path(config_file).expanduser().absolute() if config_file is not None else folder / "config.yaml"
-    if config_file is not None and not file.is_file():
-        raise ConfigError(f"{file}: no such configuration file", hint="Check --config.")
-    config = from_mapping(folder, read_yaml(file), str(file), file)
-    return with_environment(config, os.environ)
-
-
-_VARIABLES = {
-    "HERMES_LANCE_EMBEDDER": "embedder",
-    "HERMES_LANCE_FUSION": "search.fusion",
-    "HERMES_LANCE_MAX_FILE_MB": "indexing.max_file_mb",
-}
-
-
-def with_environment(config: Config, environment: Mapping[str, str]) -> Config:
-    """The configuration with the values of our variables laid over it."""
-    for variable, target in _VARIABLES.items():
-        value = environment.get(variable, "").strip()
-        if not value:
-            continue
-        outer, _, inner = target.partition(".")
-        reader = _Reader(f"${variable}")
-        if inner:
-            piece = reader.fill(getattr(config, outer), {inner: value}, f"knowledgebase.{outer}.")
-            config = replace(config, **{outer: piece})
-        else:
-            config = replace(config, embedder=registry.normal("embedders", value))
-        config = replace(config, origins={**config.origins, f"knowledgebase.{target}": f"${variable}"})
-        config = _checked(config, f"${variable}")
-    return config
 
 
 def settings(config: Config) -> list[tuple[str, str, str]]:

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from hermes_lance.core.records import Document, Piece
+    from hermes_lance.core.records import Candidate, Document, Piece, Query
 
     Vectors = npt.NDArray[np.float32]
 else:
@@ -85,4 +85,47 @@ class Embedder(Protocol):
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Model tokens of each text, without truncation."""
+        ...
+
+
+@runtime_checkable
+class Reranker(Protocol):
+    """Scores passages against a question, better than the legs that found them could."""
+
+    name: str
+
+    def signature(self) -> str:
+        """Names model and settings. Shapes nothing that is stored; for reports."""
+        ...
+
+    def scores(self, query: str, candidates: Sequence[Candidate], *, timeout: float) -> Sequence[float | None]:
+        """One score for each candidate, higher is better; none for one that was not scored, which keeps its place in
+        the fused order after the scored ones. `timeout` in seconds. Any error keeps the fused order."""
+        ...
+
+
+class SearchView(Protocol):
+    """What a retriever sees of one generation. The filters of the question apply inside both legs."""
+
+    def lexical(self, text: str, rows: int) -> list[tuple[int, float]]:
+        """The best rows by words: row number and BM25 score, best first."""
+        ...
+
+    def dense(self, text: str, rows: int) -> list[tuple[int, float]]:
+        """The best rows by meaning: row number and cosine, best first; empty without vectors."""
+        ...
+
+
+@runtime_checkable
+class Retriever(Protocol):
+    """Finds the rows that answer a question."""
+
+    name: str
+
+    def signature(self) -> str:
+        """Names method and settings. Shapes nothing that is stored; for reports."""
+        ...
+
+    def retrieve(self, query: Query, view: SearchView, rows: int) -> list[tuple[int, float]]:
+        """At most `rows` row numbers with a score, best first."""
         ...

@@ -129,6 +129,18 @@ class Query:
 
 
 @dataclass(frozen=True, slots=True)
+class Candidate:
+    """A passage as a reranker sees it; scores of the legs are none where a leg has not found it."""
+
+    text: str
+    path: str
+    section: tuple[str, ...] = ()
+    lexical: float | None = None
+    dense: float | None = None
+    fused: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Hit:
     """One passage of an answer, with where it stands and why it came."""
 

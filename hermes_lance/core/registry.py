@@ -75,7 +75,10 @@ SIGNATURES: Mapping[str, Mapping[str, str]] = {
     },
 }
 """What the built-in classes answer when they are asked for their signature; a test compares the two."""
-ALIASES: Mapping[str, Mapping[str, str]] = {"parsers": {"plain": "builtin_text", "docx": "office"}}
+ALIASES: Mapping[str, Mapping[str, str]] = {
+    "parsers": {"plain": "builtin_text", "docx": "office"},
+    "rerankers": {"none": "disabled", "off": "disabled"},
+}
 
 
 def normal(category: str, name: str) -> str:

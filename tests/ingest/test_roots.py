@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from hermes_lance.core.config import Config, RootSetting, resolve
+from hermes_lance.core.config import Config, RootSetting
+from hermes_lance.core.config_file import resolve
 from hermes_lance.core.errors import ConfigError, DatasetReadOnly, FileMissing, OutsideRoots, UsageError
 from hermes_lance.ingest.roots import active_roots, add_root, located, nearest, overlaps, remove_root
 

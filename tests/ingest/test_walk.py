@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from hermes_lance.core.config import from_mapping
+from hermes_lance.core.config_file import from_mapping
 from hermes_lance.core.names import on_disk
 from hermes_lance.core.records import Root, Skipped, SourceFile
 from hermes_lance.ingest.walk import Walk, WalkSettings, settings_from

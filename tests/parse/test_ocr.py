@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from hermes_lance.core.config import from_mapping
+from hermes_lance.core.config_file import from_mapping
 from hermes_lance.core.errors import PluginMissing
 from hermes_lance.ingest.reading import Read, Reader
 from hermes_lance.ingest.rows import Origin

@@ -9,7 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hermes_lance.core.config import RootSetting, WorkspaceConfig, resolve
+from hermes_lance.core.config import RootSetting, WorkspaceConfig
+from hermes_lance.core.config_file import resolve
 from hermes_lance.core.errors import FileMissing
 from hermes_lance.core.names import printable
 
