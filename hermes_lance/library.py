@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from hermes_lance.ingest.watch import Followed
     from hermes_lance.places import Places
     from hermes_lance.search.page import Answer
+    from hermes_lance.search.turn import Turn
     from hermes_lance.store.check import Check
     from hermes_lance.store.compact import Removed
     from hermes_lance.store.manifest import Manifest
@@ -241,7 +241,7 @@ class Library(Documents):
             return False
         return True
 
-    def _query_embedder(self, snapshot: Snapshot) -> tuple[Callable[[], Embedder] | None, tuple[str, ...]]:
+    def query_embedder(self, snapshot: Snapshot) -> tuple[Callable[[], Embedder] | None, tuple[str, ...]]:
         """The embedder whose vectors the snapshot holds; none, and a warning, when it is another one.
 
         The warning belongs to this search alone: the next one may see a generation that a build has put right.
@@ -314,23 +314,21 @@ class Library(Documents):
 
         `generation` is a number, a tag or an ISO time; `GenerationMissing` when there is none of that name.
         """
-        from hermes_lance.search.answer import Settings, answer
-        from hermes_lance.search.freshness import Freshness
+        from hermes_lance.asking import search
 
         if isinstance(query, str):
             query = Query(query, mode, limit, offset, path, file_glob, fusion, exact)
-        snapshot = self.snapshot(generation)
-        settings = Settings(
-            fusion=self.config.search.fusion,
-            dense_weight=self.config.search.dense_weight,
-            candidates=self.config.search.candidates,
-            check_disk=generation is None and not self.caller_owned,
-        )
-        embedder, waiting = self._query_embedder(snapshot) if query.mode != "lexical" else (None, ())
-        places = self.places(snapshot)
-        freshness = Freshness(places.of, places.folder)
-        found = answer(query, snapshot, settings, embedder, freshness, places.display)
-        return replace(found, warnings=(*self.warnings, *waiting, *found.warnings))
+        return search(self, query, generation)
+
+    def context(self, message: str, history: Sequence[Any] = (), mode: str | None = None) -> Turn:
+        """What an agent is given with `message`: a block, or the stage that ended it. Never raises.
+
+        `history`: earlier messages, oldest first, as strings of the person or `{"role": …, "content": …}`. `mode`
+        instead of the configured one.
+        """
+        from hermes_lance.asking import context
+
+        return context(self, message, history, mode)
 
     def places(self, snapshot: Snapshot) -> Places:
         """Where the files of a generation are on disk, and how they are shown."""

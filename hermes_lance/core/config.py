@@ -92,6 +92,8 @@ class InjectConfig:
     """How many of them are left after fusion, and are reranked where that is on."""
     final_top_k: int = 8
     """How many of those are chosen from."""
+    max_chunks_per_file: int = 3
+    """Passages of one file in one block, at most."""
     min_fused_score: float = 0.0
     """Passages with a lower fused score are left out; 0 = none is."""
     injection_route: str = "turn"

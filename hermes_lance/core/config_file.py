@@ -326,7 +326,10 @@ def _checked(config: Config, where: str) -> Config:
     return config
 
 
-_COUNTS = ("max_injected_chunks", "max_injected_tokens", "dense_top_k", "sparse_top_k", "fused_top_k", "final_top_k")
+_COUNTS = (
+    "max_injected_chunks", "max_injected_tokens", "max_chunks_per_file", "dense_top_k", "sparse_top_k", "fused_top_k",
+    "final_top_k",
+)  # fmt: skip
 _ROUTES = ("turn", "hook", "tool_only")
 
 

@@ -182,6 +182,10 @@ class Console:
             able = "\n".join(wrapped(able, self.width, indent=margin, hanging=margin + "  "))
         _write(self.out, able + "\n")
 
+    def verbatim(self, text: str) -> None:
+        """A result that is neither wrapped nor escaped; it has been made harmless where it comes from."""
+        _write(self.out, text + "\n")
+
     def lines(self, texts: Iterable[str]) -> None:
         """Several of them."""
         for text in texts:

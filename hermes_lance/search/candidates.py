@@ -42,10 +42,12 @@ def gather(
     query: Query,
     snapshot: Snapshot,
     embedder: Callable[[], Embedder] | None,
-    candidates: int,
+    rows: tuple[int, int],
     display: Callable[[KnownFile], str],
 ) -> Legs:
-    """Both legs of a query over one snapshot. `embedder` is called only when there are vectors to compare with;
+    """Both legs of a query over one snapshot, with at most so many `rows` of the lexical and of the dense one.
+
+    `embedder` is called only when there are vectors to compare with;
     `display` gives the path that filters are matched against."""
     legs = Legs(Analyser().query(query.text))
     if legs.analysed.empty:
@@ -57,13 +59,12 @@ def gather(
     if files is not None and not files:
         legs.warnings.append("no indexed file matches the filter")
         return legs
-    rows = depth(query, candidates)
     filters = LexicalFilters(source_ids=files)
     if query.mode in {"lexical", "hybrid"}:
-        legs.lexical = snapshot.lexical.search(legs.analysed, rows, filters)
+        legs.lexical = snapshot.lexical.search(legs.analysed, rows[0], filters)
         legs.verbatim = snapshot.lexical.verbatim(legs.analysed, filters=filters)
     if query.mode in {"dense", "hybrid"}:
-        _ask_dense(legs, query, snapshot, embedder, rows, files)
+        _ask_dense(legs, query, snapshot, embedder, rows[1], files)
     return legs
 
 

@@ -27,6 +27,7 @@ _CLI = "hermes_lance.hosts.cli"
 COMMANDS = {
     "build": (f"{_CLI}.build:build", "Index new and changed files."),
     "search": (f"{_CLI}.search:search", "Find the passages that answer a question."),
+    "context": (f"{_CLI}.context:context", "What an agent would be given with a message."),
     "watch": (f"{_CLI}.watch:watch", "Follow the folders until stopped."),
     "status": (f"{_CLI}.status:status", "What is indexed, and how current it is."),
     "why": (f"{_CLI}.care:why", "Why a file is found, or is not."),

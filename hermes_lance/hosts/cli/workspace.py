@@ -30,6 +30,7 @@ _CLI = "hermes_lance.hosts.cli"
         "add": (f"{_CLI}.workspace_changes:add", "Copy files into the workspace and index them."),
         "search": (f"{_CLI}.workspace_changes:search", "Find lines of the files by a regular expression."),
         "retrieve": (f"{_CLI}.search:search", "Find passages (the same as `search`)."),
+        "context": (f"{_CLI}.context:context", "What an agent would be given with a message."),
         "mode": (f"{_CLI}.workspace_changes:mode", "When an agent gets passages unasked."),
         "watch": (f"{_CLI}.workspace_changes:watch", "Whether hosts follow the folders by themselves."),
     },

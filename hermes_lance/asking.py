@@ -1,0 +1,79 @@
+"""A question and a turn, wired: which generation answers, with which embedder, and where its files are.
+
+A part of `Library`, on its own floor. A turn never fails: whatever goes wrong here ends it with a reason.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from hermes_lance.core.errors import DatasetMissing
+
+if TYPE_CHECKING:
+    from hermes_lance.core.records import Query
+    from hermes_lance.library import Library
+    from hermes_lance.search.page import Answer
+    from hermes_lance.search.turn import Shelf, Turn
+
+log = logging.getLogger(__name__)
+
+
+def search(library: Library, query: Query, generation: str | None) -> Answer:
+    """See `Library.search`."""
+    from hermes_lance.search.answer import answer
+    from hermes_lance.search.freshness import Freshness
+    from hermes_lance.search.ranking import Settings
+
+    snapshot = library.snapshot(generation)
+    settings = Settings(
+        fusion=library.config.search.fusion,
+        dense_weight=library.config.search.dense_weight,
+        candidates=library.config.search.candidates,
+        check_disk=generation is None and not library.caller_owned,
+    )
+    embedder, waiting = library.query_embedder(snapshot) if query.mode != "lexical" else (None, ())
+    places = library.places(snapshot)
+    freshness = Freshness(places.of, places.folder)
+    found = answer(query, snapshot, settings, embedder, freshness, places.display)
+    return replace(found, warnings=(*library.warnings, *waiting, *found.warnings))
+
+
+def context(library: Library, message: str, history: Sequence[Any], mode: str | None) -> Turn:
+    """See `Library.context`."""
+    from hermes_lance.search.turn import MODES, Turn, turn
+
+    config = library.config
+    wanted = config.retrieval_mode if mode is None else mode
+    try:
+        if wanted not in MODES:
+            return Turn(False, "mode", f"there is no mode {wanted!r}: off, gated or always", wanted)
+        if not (config.enabled and config.workspace.enabled):
+            return Turn(False, "mode", "the workspace is switched off in the configuration", wanted)
+        return turn(message, history, wanted, config, lambda: _shelf(library))
+    except DatasetMissing as error:
+        return Turn(False, "index", f"nothing is indexed yet: {error.hint}", wanted)
+    except Exception as error:
+        # A turn without context is worth more than no turn; whoever asks `workspace sources` or the log sees why.
+        log.exception("no context for this turn")
+        return Turn(False, "error", f"{type(error).__name__}: {error}", wanted)
+
+
+def _shelf(library: Library) -> Shelf:
+    from hermes_lance.core.records import KnownFile
+    from hermes_lance.search.freshness import Freshness
+    from hermes_lance.search.turn import Shelf
+
+    snapshot = library.snapshot()
+    embedder, _ = library.query_embedder(snapshot)
+    places = library.places(snapshot)
+    memories = f"{library.config.home}/memories/"
+
+    def is_memory(known: KnownFile) -> bool:
+        place = places.of(known)
+        return place is not None and str(place).startswith(memories)
+
+    freshness = Freshness(places.of, places.folder)
+    return Shelf(snapshot, embedder, freshness, places.display, is_memory, check_disk=not library.caller_owned)

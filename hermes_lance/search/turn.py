@@ -1,0 +1,171 @@
+"""The flow from a message to the block that an agent is given with it, or to the stage that ended it.
+
+Each stage is a file of its own. Nothing here raises on purpose to say "no context": an ending is a result. What goes
+wrong by accident is caught by the caller, who has the last word for every door.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from hermes_lance.core.config import Config
+from hermes_lance.core.records import Hit, KnownFile, Query, TraceEntry
+from hermes_lance.search import enrich, gate, selection
+from hermes_lance.search.freshness import GONE, UNVERIFIED, Freshness
+from hermes_lance.search.page import citation
+from hermes_lance.search.ranking import Ranking, Settings, Trace, hit_of, ranked
+from hermes_lance.search.render import block
+from hermes_lance.store.snapshot import Snapshot
+
+if TYPE_CHECKING:
+    from hermes_lance.core.contracts import Embedder
+
+MODES = ("off", "gated", "always")
+INJECTED = "injected"
+"""The stage of a turn that has a block; every other stage is the one that ended it."""
+HOOK_CHARS = 9_900
+"""Of a whole block on the hook route: the host puts longer ones aside into a file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One passage of a block."""
+
+    path: str
+    citation: str
+    line_start: int | None
+    line_end: int | None
+    page_start: int | None
+    page_end: int | None
+    generation: str
+    sha256: str | None
+    """Of the file as it was indexed."""
+    text_sha: str
+    """First 32 hexadecimal digits of the SHA-256 of the passage."""
+    root: str
+    """Label of the root."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What an agent is given with one message, and why."""
+
+    injected: bool
+    stage: str
+    """`injected`, or the stage that ended it: mode, message, gate, index, candidates, evidence, selection, error."""
+    reason: str
+    mode: str
+    block: str = ""
+    tokens: int = 0
+    """Of the whole block, estimated on the high side."""
+    sources: tuple[Source, ...] = ()
+    generation: str | None = None
+    query: str = ""
+    """What was searched for: the message, enriched where it needs it."""
+    warnings: tuple[str, ...] = ()
+    trace: tuple[TraceEntry, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Shelf:
+    """What a turn is served from: one generation, and how to read it."""
+
+    snapshot: Snapshot
+    embedder: Callable[[], Embedder] | None
+    freshness: Freshness
+    display: Callable[[KnownFile], str]
+    is_memory: Callable[[KnownFile], bool] = lambda known: False
+    """Whether a file is part of the host's own memory, which is never injected."""
+    check_disk: bool = True
+
+
+def turn(
+    message: str, history: Sequence[enrich.Message], mode: str, config: Config, shelf: Callable[[], Shelf]
+) -> Turn:
+    """The block for a message, or the stage that ended it. `shelf` is called once the gate lets the message pass."""
+    trace = Trace()
+
+    def ended(stage: str, reason: str) -> Turn:
+        trace.note(stage, "ended", reason=reason)
+        return Turn(False, stage, reason, mode, trace=tuple(trace.entries))
+
+    if mode == "off":
+        return ended("mode", "retrieval is off; turn it on with `hermes-lance workspace mode gated`")
+    if not message.strip():
+        return ended("message", "the message is empty")
+    if mode == "gated":
+        # The gate sees the message as it was written: a "thanks" stays one, whatever was said before.
+        verdict = gate.before(message, config.gate)
+        if not verdict.opens:
+            return ended("gate", verdict.reason)
+        trace.note("gate", "open", reason=verdict.reason)
+    question = enrich.enriched(message, history)
+    trace.note("enrich", "enriched" if question != message.strip() else "as it is", query=question)
+    served = shelf()
+    ranking, found = _candidates(question, config, served, trace)
+    if not found:
+        return ended("candidates", "nothing was found")
+    if mode == "gated":
+        evidence = gate.Evidence(message, ranking.legs.analysed, ranking.legs.lexical, ranking.legs.dense, found)
+        verdict = gate.after(evidence, config.gate)
+        if not verdict.opens:
+            return ended("evidence", verdict.reason)
+        trace.note("evidence", "enough", reason=verdict.reason)
+    final = selection.trusted_first(found)[: config.inject.final_top_k]
+    picked = selection.chosen(final, per_file=config.inject.max_chunks_per_file)
+    trace.note("selection", f"{len(picked)} of {len(final)}", candidates=len(found))
+    longest = HOOK_CHARS if config.inject.injection_route == "hook" else None
+    made = block(picked, config.inject.max_injected_tokens, config.inject.max_injected_chunks, longest)
+    if not made.hits:
+        return ended("selection", "no passage fits into the budget")
+    trace.note("render", f"{len(made.hits)} passages", tokens=made.tokens)
+    return Turn(
+        True, INJECTED, f"{len(made.hits)} passages", mode, made.text, made.tokens,
+        tuple(_source(hit, served.snapshot.id) for hit in made.hits), served.snapshot.id, question,
+        tuple(ranking.legs.warnings), tuple(trace.entries),
+    )  # fmt: skip
+
+
+def _candidates(question: str, config: Config, shelf: Shelf, trace: Trace) -> tuple[Ranking, list[Hit]]:
+    """The fused candidates that may be injected, best first."""
+    inject = config.inject
+    settings = Settings(
+        fusion=config.search.fusion,
+        dense_weight=config.search.dense_weight,
+        leg_rows=(inject.sparse_top_k, inject.dense_top_k),
+        check_disk=shelf.check_disk,
+    )
+    ranking = ranked(Query(question), shelf.snapshot, settings, shelf.embedder, shelf.display, trace)
+    found = list(islice(_eligible(ranking, shelf, trace), inject.fused_top_k))
+    shelf.snapshot.let_go()
+    if inject.min_fused_score > 0:
+        found = [hit for hit in found if hit.score is not None and hit.score >= inject.min_fused_score]
+    return ranking, found
+
+
+def _eligible(ranking: Ranking, shelf: Shelf, trace: Trace) -> Iterator[Hit]:
+    """The ranking without what is gone from the disk and without files that instruct agents."""
+    labels = {root["key"]: root["label"] for root in shelf.snapshot.manifest.roots}
+    for one, place in ranking.placed(shelf.snapshot):
+        known = shelf.snapshot.files.get(place.source_id)
+        state = shelf.freshness.of(known) if shelf.check_disk else UNVERIFIED
+        if state == GONE:
+            trace.note("freshness", "left out: gone", path=place.path)
+            continue
+        if known is not None and (selection.gives_orders(known.path) or shelf.is_memory(known)):
+            trace.note("trust", "left out: a file that instructs agents", path=place.path)
+            continue
+        row = place.row()
+        yield hit_of(one, row, state, known, shelf.display, labels.get(row.root, row.root))
+
+
+def _source(hit: Hit, generation: str) -> Source:
+    from hermes_lance.core.ids import text_sha
+
+    return Source(
+        hit.path, citation(hit), hit.line_start, hit.line_end, hit.page_start, hit.page_end, generation,
+        hit.source_sha256, text_sha(hit.text), hit.root,
+    )  # fmt: skip
