@@ -67,7 +67,7 @@ def _shelf(library: Library) -> Shelf:
     from hermes_lance.search.turn import Shelf
 
     snapshot = library.snapshot()
-    embedder, _ = library.query_embedder(snapshot)
+    embedder, waiting = library.query_embedder(snapshot)
     places = library.places(snapshot)
     memories = f"{library.config.home}/memories/"
 
@@ -76,4 +76,12 @@ def _shelf(library: Library) -> Shelf:
         return place is not None and str(place).startswith(memories)
 
     freshness = Freshness(places.of, places.folder)
-    return Shelf(snapshot, embedder, freshness, places.display, is_memory, check_disk=not library.caller_owned)
+    return Shelf(
+        snapshot,
+        embedder,
+        freshness,
+        places.display,
+        is_memory,
+        not library.caller_owned,
+        (*library.warnings, *waiting),
+    )

@@ -126,6 +126,8 @@ class Query:
     """Only files whose name (or path, if the pattern has a `/`) matches."""
     fusion: str | None = None
     exact: bool = False
+    in_context: str = ""
+    """The question with what was said before it, where it is a follow-up. Its ranking is added to that of `text`."""
 
 
 @dataclass(frozen=True, slots=True)

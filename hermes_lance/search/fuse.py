@@ -101,6 +101,24 @@ def fused(
 _NOT_FOUND = (None, None)
 
 
+def averaged(first: Sequence[Fused], second: Sequence[Fused]) -> list[Fused]:
+    """The mean of two fused rankings of the same method, best first; a row that one of them lacks has its lowest score
+    there. Scores and ranks of the legs are those of `first`, where it has the row. An empty ranking says nothing."""
+    if not (first and second):
+        return [*first, *second]
+    mine, theirs = {one.serial: one for one in first}, {one.serial: one for one in second}
+    low, lowest = min(one.score for one in first), min(one.score for one in second)
+    found = []
+    for row in mine | theirs:
+        a, b = mine.get(row), theirs.get(row)
+        score = ((low if a is None else a.score) + (lowest if b is None else b.score)) / 2
+        shown = a or b
+        assert shown is not None
+        found.append(shown._replace(score=score, tier=max(one.tier for one in (a, b) if one is not None)))
+    found.sort(key=lambda one: (-one.tier, -one.score, one.serial))
+    return found
+
+
 def dense_weight(own: float, share_outside: float) -> float:
     """The model's own weight, or the lower one where most letters of the question are outside its scripts."""
     return min(own, FOREIGN_WEIGHT) if share_outside > 0.5 else own

@@ -9,11 +9,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from hermes_lance.core.words import AnalysedQuery, Analyser
+from hermes_lance.core.words import Analyser
 
 if TYPE_CHECKING:
     from hermes_lance.core.config import GateConfig
     from hermes_lance.core.records import Hit
+    from hermes_lance.search.candidates import Legs
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +31,11 @@ class Evidence:
 
     message: str
     """As it was written; never the enriched question."""
-    analysed: AnalysedQuery
-    """The question that was asked, enriched where it was."""
-    lexical: Sequence[tuple[int, float]]
-    """Rows and BM25 scores of the lexical leg, best first; they share a word with the question that is no stop word."""
-    dense: Sequence[tuple[int, float]]
-    """Rows and cosines of the dense leg, best first."""
+    legs: Legs
+    """Of the question that was asked, in its context where it is a follow-up: its terms; rows and BM25 scores of the
+    lexical leg, which share a word with it that is no stop word; rows and cosines of the dense leg. Best first."""
+    alone: Legs | None
+    """Of a follow-up without its context."""
     hits: Sequence[Hit]
     """The fused candidates, best first, with their texts, scores and ranks."""
 
@@ -55,6 +55,6 @@ def before(message: str, config: GateConfig) -> Verdict:
 
 def after(evidence: Evidence, config: GateConfig) -> Verdict:
     """The look at what was found."""
-    if not evidence.lexical:
+    if not evidence.legs.lexical:
         return Verdict(False, "no passage shares a telling word with the message")
     return Verdict(True, "passages share words with the message")

@@ -6,7 +6,7 @@ Shared by the page that a person asks for (`answer`) and the block that a turn i
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
@@ -52,7 +52,10 @@ class Ranking:
     """What the legs found, and the rows of both, best first."""
 
     legs: candidates.Legs
+    """Of the question as it was asked; of the one in context, where that was asked too."""
     rows: list[Fused]
+    alone: candidates.Legs | None = None
+    """What was found for the message without its context, where it was asked with one."""
 
     def placed(self, snapshot: Snapshot) -> Iterator[tuple[Fused, Located]]:
         """The rows with their places; equal scores by the row's id, so that history does not show."""
@@ -67,7 +70,26 @@ def ranked(
     display: Callable[[KnownFile], str],
     trace: Trace,
 ) -> Ranking:
-    """Both legs of a question and their fusion. `embedder` is called only when the dense leg is needed."""
+    """Both legs of a question and their fusion. `embedder` is called only when the dense leg is needed.
+
+    A follow-up is asked twice, as it is and in its context, and counts as the mean of both: where the context helps it
+    does so as well as alone, and where the subject has changed it harms a quarter as often (docs/BENCHMARKS.md).
+    """
+    found = _fused(query, snapshot, settings, embedder, display, trace)
+    if query.in_context in ("", query.text):
+        return found
+    longer = _fused(replace(query, text=query.in_context), snapshot, settings, embedder, display, trace)
+    return Ranking(longer.legs, fuse.averaged(found.rows, longer.rows), found.legs)
+
+
+def _fused(
+    query: Query,
+    snapshot: Snapshot,
+    settings: Settings,
+    embedder: Callable[[], Embedder] | None,
+    display: Callable[[KnownFile], str],
+    trace: Trace,
+) -> Ranking:
     rows = settings.leg_rows or (candidates.depth(query, settings.candidates),) * 2
     legs = candidates.gather(query, snapshot, embedder, rows, display)
     trace.note("analyse", "empty" if legs.analysed.empty else "ok", terms=list(legs.analysed.terms))

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 MODES = ("off", "gated", "always")
 INJECTED = "injected"
 """The stage of a turn that has a block; every other stage is the one that ended it."""
+LONGEST_MESSAGE_CHARS = 2_000
+"""Of a message that are searched for: of a pasted log its beginning and its end, where the question stands."""
 HOOK_CHARS = 9_900
 """Of a whole block on the hook route: the host puts longer ones aside into a file."""
 
@@ -80,6 +82,7 @@ class Shelf:
     is_memory: Callable[[KnownFile], bool] = lambda known: False
     """Whether a file is part of the host's own memory, which is never injected."""
     check_disk: bool = True
+    warnings: tuple[str, ...] = ()
 
 
 def turn(
@@ -102,14 +105,14 @@ def turn(
         if not verdict.opens:
             return ended("gate", verdict.reason)
         trace.note("gate", "open", reason=verdict.reason)
-    question = enrich.enriched(message, history)
-    trace.note("enrich", "enriched" if question != message.strip() else "as it is", query=question)
+    asked = _asked(message, history)
+    trace.note("enrich", "enriched" if asked.in_context != asked.text else "as it is", query=asked.in_context)
     served = shelf()
-    ranking, found = _candidates(question, config, served, trace)
+    ranking, found = _candidates(asked, config, served, trace)
     if not found:
         return ended("candidates", "nothing was found")
     if mode == "gated":
-        evidence = gate.Evidence(message, ranking.legs.analysed, ranking.legs.lexical, ranking.legs.dense, found)
+        evidence = gate.Evidence(message, ranking.legs, ranking.alone, found)
         verdict = gate.after(evidence, config.gate)
         if not verdict.opens:
             return ended("evidence", verdict.reason)
@@ -124,12 +127,20 @@ def turn(
     trace.note("render", f"{len(made.hits)} passages", tokens=made.tokens)
     return Turn(
         True, INJECTED, f"{len(made.hits)} passages", mode, made.text, made.tokens,
-        tuple(_source(hit, served.snapshot.id) for hit in made.hits), served.snapshot.id, question,
-        tuple(ranking.legs.warnings), tuple(trace.entries),
+        tuple(_source(hit, served.snapshot.id) for hit in made.hits), served.snapshot.id, asked.in_context,
+        (*served.warnings, *ranking.legs.warnings), tuple(trace.entries),
     )  # fmt: skip
 
 
-def _candidates(question: str, config: Config, shelf: Shelf, trace: Trace) -> tuple[Ranking, list[Hit]]:
+def _asked(message: str, history: Sequence[enrich.Message]) -> Query:
+    text = message.strip()
+    if len(text) > LONGEST_MESSAGE_CHARS:
+        half = LONGEST_MESSAGE_CHARS // 2
+        text = f"{text[:half]} {text[-half:]}"
+    return Query(text, in_context=enrich.enriched(text, history))
+
+
+def _candidates(query: Query, config: Config, shelf: Shelf, trace: Trace) -> tuple[Ranking, list[Hit]]:
     """The fused candidates that may be injected, best first."""
     inject = config.inject
     settings = Settings(
@@ -138,7 +149,7 @@ def _candidates(question: str, config: Config, shelf: Shelf, trace: Trace) -> tu
         leg_rows=(inject.sparse_top_k, inject.dense_top_k),
         check_disk=shelf.check_disk,
     )
-    ranking = ranked(Query(question), shelf.snapshot, settings, shelf.embedder, shelf.display, trace)
+    ranking = ranked(query, shelf.snapshot, settings, shelf.embedder, shelf.display, trace)
     found = list(islice(_eligible(ranking, shelf, trace), inject.fused_top_k))
     shelf.snapshot.let_go()
     if inject.min_fused_score > 0:

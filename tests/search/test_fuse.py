@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from hermes_lance.search.fuse import dense_weight, fused, minmax, reciprocal_ranks, zscores
+from hermes_lance.search.fuse import averaged, dense_weight, fused, minmax, reciprocal_ranks, zscores
 
 
 def order(lexical, dense, **settings):
@@ -95,3 +95,17 @@ def test_rows_that_share_no_word_count_as_zero_only_where_the_list_is_complete()
     assert scores[4] == scores[5] < scores[3] < scores[1]
     cut = {one.serial: one.score for one in fused(lexical, dense, weight=0.0)}
     assert cut[4] == cut[5] == cut[3]
+
+
+def test_a_mean_of_two_rankings_takes_what_both_like_first_and_keeps_the_scores_of_the_first():
+    first = fused([(1, 9.0), (2, 8.0), (3, 1.0)], [])
+    second = fused([(4, 9.0), (2, 8.0), (3, 1.0)], [])
+    mean = averaged(first, second)
+    assert mean[0].serial == 2 and mean[0].lexical == 8.0
+    assert [one.serial for one in mean[1:3]] == [1, 4] and mean[1].score == mean[2].score
+    assert averaged(first, []) == first and averaged([], second) == second
+
+
+def test_a_verbatim_row_of_either_ranking_leads_the_mean():
+    first = fused([(1, 9.0), (2, 8.0)], [], tiers={2: 2})
+    assert averaged(first, fused([(1, 9.0), (3, 8.0)], []))[0].serial == 2
