@@ -27,6 +27,7 @@ from hermes_lance.core.config import (
     default_home,
 )
 from hermes_lance.core.errors import ConfigError
+from hermes_lance.core.service_keys import refuse_keys
 from hermes_lance.core.yaml_file import read_yaml
 
 
@@ -171,7 +172,10 @@ def _options(reader: _Reader, section: Mapping[str, Any], category: str, name: s
     """The options of one plugin, under its name in either spelling."""
     for key in (name, name.replace("_", "-")):
         if section.get(key) is not None:
-            return dict(reader.section(section, key, f"knowledgebase.{category}."))
+            found = dict(reader.section(section, key, f"knowledgebase.{category}."))
+            # Here, before anything can show or store them: status and every manifest list the options.
+            refuse_keys(f"{reader.where}: knowledgebase.{category}.{key}", found)
+            return found
     return {}
 
 
@@ -194,6 +198,7 @@ def _older_embedder(reader: _Reader, knowledge: Mapping[str, Any]) -> _Chosen | 
     section = reader.section(knowledge, "embeddings", "knowledgebase.")
     if not section:
         return None
+    refuse_keys(f"{reader.where}: knowledgebase.embeddings", section)
     reader.unknown(section, ["provider", "model", "dimensions"], "knowledgebase.embeddings.")
     provider = str(section.get("provider") or "local").strip().lower()
     reader.origins["knowledgebase.embedders.active"] = f"{reader.where} (embeddings.provider)"

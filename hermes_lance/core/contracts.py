@@ -57,6 +57,9 @@ class Embedder(Protocol):
 
     One that gains from several threads calling it at the same time says so with a further attribute `threads`, how many
     of them a build uses by itself; they give it one text at a time. Without it, a build calls from one thread.
+
+    One behind a service says so with `sends_to`, the host that text goes to (none where that is this machine), and may
+    say with `requests_at_once` how many threads a build uses, whatever the cores; they give it many texts at a time.
     """
 
     name: str

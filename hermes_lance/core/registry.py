@@ -48,6 +48,8 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "minilm": "hermes_lance.models.minilm:MiniLmEmbedder",
         "builtin_hash": "hermes_lance.models.hashing:HashEmbedder",
         "local_sentence_transformers": "hermes_lance.models.sentence:SentenceTransformersEmbedder",
+        "openai": "hermes_lance.models.openai_embed:OpenAiEmbedder",
+        "google": "hermes_lance.models.google_embed:GoogleEmbedder",
     },
 }
 SIGNATURES: Mapping[str, Mapping[str, str]] = {

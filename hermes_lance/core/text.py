@@ -59,6 +59,13 @@ def decode(data: bytes) -> Decoded | None:
     return None if _full_of_controls(data) else Decoded(text, "ascii")
 
 
+def well_formed(text: str) -> str:
+    """`text` with `?` for each half of a surrogate pair, which tokenizers and JSON refuse; mostly `text` itself."""
+    if text.isascii():
+        return text
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
 def _with_nuls(data: bytes) -> Decoded | None:
     codec = encodings.wide(data)
     if codec is not None:

@@ -40,7 +40,12 @@ class Job:
 def threads_for(embedder: Embedder, wanted: int | None) -> int:
     """How many threads embed: `wanted`, else what the embedder names, as far as there are cores; one for an embedder
     that names none, since it may not be used by several threads at the same time or gains nothing from it.
+
+    One that waits for a service (`requests_at_once`) takes no core: as many as it names, and never more.
     """
+    requests = int(getattr(embedder, "requests_at_once", 0))
+    if requests:
+        return max(1, min(requests, wanted if wanted is not None else requests))
     named = int(getattr(embedder, "threads", 1))
     if named <= 1:
         return 1
@@ -50,14 +55,15 @@ def threads_for(embedder: Embedder, wanted: int | None) -> int:
 class Crew:
     """`workers` threads that share one embedder. A `with` block ends them.
 
-    One thread is given whole jobs. Several get one string at a time, so that none of them waits for another at the end
-    of a job. They ask `cancelled` themselves; its yes, and any error of the embedder, ends all work.
+    One thread is given whole jobs, and so are those that wait for a service, which takes many texts in one request.
+    Several others get one string at a time, so that none of them waits for another at the end of a job. They ask
+    `cancelled` themselves; its yes, and any error of the embedder, ends all work.
     """
 
     def __init__(self, embedder: Embedder, workers: int, cancelled: Callable[[], bool]) -> None:
         self._embedder = embedder
         self._cancelled = cancelled
-        self._one_by_one = workers > 1
+        self._one_by_one = workers > 1 and not getattr(embedder, "requests_at_once", 0)
         self._changed = threading.Condition()
         self._waiting: deque[tuple[Job, int, int]] = deque()
         self._stopped = False

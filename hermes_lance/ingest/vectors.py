@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from hermes_lance.core.config import ChunkingConfig
-from hermes_lance.core.errors import Cancelled
+from hermes_lance.core.errors import Cancelled, ModelUnavailable
 from hermes_lance.ingest.crew import Crew, threads_for
 from hermes_lance.ingest.waiting import Batch, WaitingRows, twins_together
 from hermes_lance.store.manifest import Manifest
@@ -105,6 +105,9 @@ def fill(
         if isinstance(stream.error, Cancelled):
             kept = f"stopped with {line.rows} of {len(waiting)} passages embedded; they are kept"
             raise Cancelled(kept) from stream.error
+        if isinstance(stream.error, ModelUnavailable):
+            kept = f"{line.rows} of {len(waiting)} passages are embedded and kept, the others are found by their words"
+            raise ModelUnavailable(f"{stream.error}; {kept}", hint=stream.error.hint) from stream.error
         if stream.error is not None:
             raise stream.error
     return line.computed

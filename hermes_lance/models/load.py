@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from hermes_lance.core import registry
 from hermes_lance.core.errors import ConfigError, HermesLanceError, PluginFailed
+from hermes_lance.core.service_keys import refuse_keys
 
 if TYPE_CHECKING:
     from hermes_lance.core.contracts import Embedder
@@ -22,6 +23,7 @@ def embedder(name: str, options: Mapping[str, Any] | None = None) -> Embedder:
     made_by = registry.plugin_class("embedders", name)
     options = dict(options or {})
     if options:
+        refuse_keys(f"knowledgebase.embedders.{name}", options)
         _check(name, options, made_by)
     try:
         made: Embedder = made_by(**options)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from hermes_lance.core.errors import Cancelled, ModelUnavailable
 from hermes_lance.core.ids import sha256_hex
+from hermes_lance.core.text import well_formed
 
 if TYPE_CHECKING:
     from hermes_lance.core.contracts import Vectors
@@ -115,7 +116,7 @@ class MiniLmEmbedder:
         """Word pieces of each text with the two marks around it, without truncation."""
         tokenizer = self._words()
         # One by one: `encode_batch` starts a thread pool of its own, which then warns on stderr after every fork.
-        return [len(tokenizer.encode(text).ids) for text in texts]
+        return [len(tokenizer.encode(well_formed(text)).ids) for text in texts]
 
     def token_starts(self, text: str) -> list[int]:
         """Character offset at which each word piece of `text` begins, without the marks; for cutting windows."""
@@ -127,7 +128,7 @@ class MiniLmEmbedder:
         if not text or text.isspace():
             return
         session, tokenizer = self._loaded()
-        pieces = tokenizer.encode(text[:CHARACTERS_READ]).ids
+        pieces = tokenizer.encode(well_formed(text[:CHARACTERS_READ])).ids
         if len(pieces) <= SPECIAL_TOKENS:
             return
         if len(pieces) > self.window_tokens:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hermes_lance.core.errors import Cancelled, ConfigError, ModelUnavailable, PluginMissing
+from hermes_lance.core.text import well_formed
 
 if TYPE_CHECKING:
     from hermes_lance.core.contracts import Vectors
@@ -100,7 +101,7 @@ class SentenceTransformersEmbedder:
             if cancelled is not None and cancelled():
                 raise Cancelled("embedding was stopped by the caller")
             batch = filled[start : start + self._batch_size]
-            vectors[batch] = self._encode([texts[index] for index in batch], "encode_document")
+            vectors[batch] = self._encode([well_formed(texts[index]) for index in batch], "encode_document")
         return vectors
 
     def embed_query(self, text: str) -> Vectors:
@@ -109,14 +110,14 @@ class SentenceTransformersEmbedder:
 
         if not text or text.isspace():
             return np.zeros(self.dimensions, dtype=np.float32)
-        vector: Vectors = self._encode([text], "encode_query")[0]
+        vector: Vectors = self._encode([well_formed(text)], "encode_query")[0]
         return vector
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Tokens of the model's own tokenizer with its marks, without prompt and truncation."""
         tokenizer = self._model().tokenizer
         with self._lock:
-            return [len(tokenizer(text, truncation=False, verbose=False)["input_ids"]) for text in texts]
+            return [len(tokenizer(well_formed(text), truncation=False, verbose=False)["input_ids"]) for text in texts]
 
     def _encode(self, texts: list[str], side: str) -> Any:
         model = self._model()

@@ -12,6 +12,7 @@ from fnmatch import translate
 from typing import TYPE_CHECKING
 
 from hermes_lance.core import ids
+from hermes_lance.core.errors import ModelUnavailable, PluginFailed, PluginMissing
 from hermes_lance.core.records import KnownFile, Query
 from hermes_lance.core.words import AnalysedQuery, Analyser
 from hermes_lance.store.lexical_query import LexicalFilters
@@ -82,7 +83,13 @@ def _ask_dense(
         if snapshot.manifest.totals.get("chunks", 0):
             legs.warnings.append("no vectors are stored yet: only words were compared")
         return
-    vector = embedder().embed_query(legs.analysed.text)
+    try:
+        vector = embedder().embed_query(legs.analysed.text)
+    except (ModelUnavailable, PluginMissing, PluginFailed) as error:
+        if query.mode == "dense":
+            raise
+        legs.warnings.append(f"only words were compared: {error}. {error.hint}")
+        return
     if not vector.any():
         legs.warnings.append("the query has nothing that the embedder can read: only words were compared")
         return

@@ -21,7 +21,8 @@ class Lengths:
     scripts: frozenset[str] = frozenset()
     fusion_weight = 0.5
     threads: int
-    """Set by one test; the others have an embedder that names none."""
+    requests_at_once: int
+    """Set by some tests; the others have an embedder that names neither."""
 
     def __init__(self):
         self.calls = []
@@ -142,3 +143,21 @@ def test_threads_are_those_asked_for_or_named_by_an_embedder_that_can_be_shared(
     if named is not None:
         model.threads = named
     assert threads_for(model, wanted) == threads
+
+
+@pytest.mark.parametrize(("named", "wanted", "threads"), [(4, None, 4), (4, 2, 2), (4, 9, 4), (1, None, 1)])
+def test_one_behind_a_service_is_asked_from_as_many_threads_as_it_names_whatever_the_cores(
+    monkeypatch, named, wanted, threads
+):
+    monkeypatch.setattr(crew, "usable_cores", lambda: 1)
+    model = Lengths()
+    model.requests_at_once = named
+    assert threads_for(model, wanted) == threads
+
+
+def test_threads_that_wait_for_a_service_are_given_whole_jobs():
+    model = Lengths()
+    model.requests_at_once = 2
+    with Crew(model, 2, never) as hands:
+        hands.result(hands.put(["a", "bb", "ccc"]))
+    assert [len(texts) for _, texts in model.calls] == [3]

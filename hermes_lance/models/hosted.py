@@ -1,0 +1,310 @@
+"""What all hosted embedders share: requests of bounded size, answers that are checked, lengths of 1.
+
+A tier of its own gives the models it knows and one method that sends a request. Text leaves this machine here, and only
+here: `sends_to` names the host.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import ipaddress
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+from urllib.parse import urlsplit
+
+from hermes_lance.core.errors import ConfigError, ModelUnavailable, PluginMissing
+from hermes_lance.core.redact import redact
+from hermes_lance.core.service_keys import NO_KEY, key_from_environment
+from hermes_lance.core.text import well_formed
+from hermes_lance.models.service_call import Failure, Patience, Service, told_wait
+from hermes_lance.models.service_errors import ServiceErrors
+from hermes_lance.models.token_estimate import BYTES_OF_A_TOKEN, about, cut_to
+
+if TYPE_CHECKING:
+    from hermes_lance.core.contracts import Vectors
+
+DOCUMENT, QUESTION = "document", "question"
+REMEMBERED_QUESTIONS = 64
+"""The next page of an answer sends nothing, and waits for nobody."""
+TOKENS_LEFT_FREE = 32
+"""Of the window, for the words that go before a text, and for the marks that a tokenizer adds."""
+
+
+@dataclass(frozen=True, slots=True)
+class HostedModel:
+    """What is known of a model that somebody else runs."""
+
+    dimensions: int
+    """Width of its vectors unless another one is asked for."""
+    window_tokens: int
+    widths: tuple[int, int] | None = None
+    """The least and greatest width that it can be asked for; none where it has one only."""
+    tasks: str = ""
+    """How it is told whether a text is a document or a question: `parameter`, `words` before the text, or not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a service takes in one request."""
+
+    texts: int
+    tokens: int
+
+
+class HostedEmbedder:
+    """Vectors of a model behind an official SDK, of length 1. Construction needs the SDK (`PluginMissing`) and a key
+    (`ModelUnavailable`), and opens no connection; the SDK itself is loaded by the first text.
+
+    Every trouble with the service is a `ModelUnavailable` that says what happened and what to do: a build keeps what is
+    finished, a question is answered by its words.
+    """
+
+    name: str = ""
+    sends_to: str | None = None
+    """The host that text goes to; none where `base_url` names a server on this machine."""
+    scripts: frozenset[str] = frozenset()
+    fusion_weight = 0.5
+
+    package: ClassVar[str] = ""
+    home: ClassVar[str] = ""
+    """Where the service is."""
+    variables: ClassVar[tuple[str, ...]] = ()
+    known: ClassVar[Mapping[str, HostedModel]] = {}
+    limits: ClassVar[Limits] = Limits(1, 1)
+
+    def __init__(
+        self,
+        *,
+        model: str,
+        dimensions: int | None,
+        base_url: str | None,
+        batch_size: int,
+        timeout: float,
+        query_timeout: float,
+        retries: int,
+        requests_at_once: int,
+    ) -> None:
+        if not _installed(self.package):
+            raise PluginMissing(
+                f"embedder {self.name}: the package {self.package.replace('.', '-')} is not installed",
+                hint=f'Install it with `pip install "hermes-lance[{self.name}]"`.',
+            )
+        self.model = str(model)
+        self._base_url, self.sends_to = self._address(base_url)
+        self._facts, self.dimensions = self._widths(dimensions)
+        self.window_tokens = self._facts.window_tokens
+        self._batch_size = int(self._number("batch_size", batch_size, 1, self.limits.texts))
+        self._timeout = self._number("timeout", timeout, 0.1, 3600)
+        self._query_timeout = self._number("query_timeout", query_timeout, 0.1, 600)
+        self._retries = int(self._number("retries", retries, 0, 20))
+        self.requests_at_once = int(self._number("requests_at_once", requests_at_once, 1, 64))
+        self._variable, self._key = self._find_key()
+        host = urlsplit(self._base_url).netloc
+        self._errors = ServiceErrors(self._where, self.model, host, self._variable, self._key)
+        self._service = Service(f"embedder {self.name}")
+        self._loading = threading.Lock()
+        self._loaded: Any = None
+        self._questions: OrderedDict[str, Vectors] = OrderedDict()
+
+    # -- the contract ------------------------------------------------------------------------------------------
+
+    def signature(self) -> str:
+        """Model, width, and how documents and questions are told apart; neither key nor address."""
+        tasks = f"/{self._facts.tasks}" if self._facts.tasks else ""
+        return f"{self.name}/{self.model}/{self.dimensions}{tasks}/l2"
+
+    def embed_documents(self, texts: Sequence[str], *, cancelled: Callable[[], bool] | None = None) -> Vectors:
+        """float32 `[len(texts), dimensions]`, zero rows for blank texts, which are not sent. `cancelled` is asked
+        several times a second, while an answer is waited for too."""
+        import numpy as np
+
+        vectors = np.zeros((len(texts), self.dimensions), dtype=np.float32)
+        client = self._client()
+        for batch in self._batches(texts):
+            patience = Patience(self._timeout, self._retries, cancelled=cancelled)
+            vectors[batch] = self._vectors(client, [texts[index] for index in batch], DOCUMENT, patience)
+        return vectors
+
+    def embed_query(self, text: str) -> Vectors:
+        """float32 `[dimensions]`, or `ModelUnavailable` after `query_timeout` seconds at the latest."""
+        import numpy as np
+
+        if not text or text.isspace():
+            return np.zeros(self.dimensions, dtype=np.float32)
+        with self._loading:
+            found = self._questions.pop(text, None)
+            if found is not None:
+                self._questions[text] = found
+                return found.copy()
+        client = self._client()
+        patience = Patience(self._query_timeout, self._retries, until=time.monotonic() + self._query_timeout)
+        vector: Vectors = self._vectors(client, [text], QUESTION, patience)[0]
+        with self._loading:
+            self._questions[text] = vector
+            while len(self._questions) > REMEMBERED_QUESTIONS:
+                self._questions.popitem(last=False)
+        return vector.copy()
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """An estimate; see `token_estimate.about`."""
+        return [about(text) for text in texts]
+
+    # -- for the tiers -----------------------------------------------------------------------------------------
+
+    def _make_client(self) -> Any:
+        raise NotImplementedError
+
+    def _send(self, client: Any, texts: list[str], side: str, seconds: float) -> list[Any]:
+        """One request: the rows of numbers of the answer, in the order of the texts, or any error of the SDK."""
+        raise NotImplementedError
+
+    # -- requests ----------------------------------------------------------------------------------------------
+
+    def _client(self) -> Any:
+        with self._loading:
+            if self._loaded is None:
+                self._loaded = self._make_client()
+            return self._loaded
+
+    def _batches(self, texts: Sequence[str]) -> Iterator[list[int]]:
+        batch: list[int] = []
+        tokens = 0
+        for index, text in enumerate(texts):
+            if not text or text.isspace():
+                continue
+            size = min(len(text.encode("utf-8", "replace")) // BYTES_OF_A_TOKEN + 1, self.window_tokens)
+            if batch and (len(batch) == self._batch_size or tokens + size > self.limits.tokens):
+                yield batch
+                batch, tokens = [], 0
+            batch.append(index)
+            tokens += size
+        if batch:
+            yield batch
+
+    def _vectors(self, client: Any, texts: list[str], side: str, patience: Patience) -> Any:
+        window = self.window_tokens - TOKENS_LEFT_FREE
+        sent = [cut_to(well_formed(text), window) for text in texts]
+
+        def request(seconds: float) -> Any:
+            try:
+                return self._checked(self._send(client, sent, side, seconds), len(sent))
+            except Failure:
+                raise
+            except Exception as error:
+                raise self._errors.failure(error, seconds, self._told_wait(error)) from None
+
+        def request_or_shorter(seconds: float) -> Any:
+            try:
+                return request(seconds)
+            except Failure as failure:
+                shorter = [cut_to(text, window, bytes_of_a_token=1) for text in sent]
+                if not failure.refused_input or shorter == sent:
+                    raise
+                sent[:] = shorter
+                return request(seconds)
+
+        return self._service.ask(request_or_shorter, patience)
+
+    def _checked(self, rows: list[Any], asked: int) -> Any:
+        import numpy as np
+
+        if len(rows) != asked:
+            raise Failure(
+                f"the service answered {asked} texts with {len(rows)} vectors",
+                "Nothing of that answer is kept. Run the command again; if it happens once more, the model does not "
+                "take several texts in one request: set the option `batch_size` to 1.",
+            )
+        widths = sorted({len(row) for row in rows})
+        if widths != [self.dimensions]:
+            raise Failure(
+                f"the vectors of {self.model} have {', '.join(map(str, widths))} numbers, not {self.dimensions}",
+                f"Set {self._where}.dimensions to the width of the model, or correct {self._where}.model.",
+            )
+        matrix = np.asarray(rows, dtype=np.float32)
+        if not np.isfinite(matrix).all():
+            raise Failure("the service answered with numbers that are none (NaN or infinite)", "Run the command again.")
+        lengths = np.linalg.norm(matrix, axis=1, keepdims=True)
+        return matrix / np.where(lengths > 0, lengths, 1)
+
+    def _told_wait(self, error: Exception) -> float | None:
+        headers = getattr(getattr(error, "response", None), "headers", None) or {}
+        return told_wait(headers.get("retry-after"))
+
+    # -- options -----------------------------------------------------------------------------------------------
+
+    @property
+    def _where(self) -> str:
+        return f"knowledgebase.embedders.{self.name}"
+
+    def _number(self, option: str, value: Any, least: float, most: float) -> float:
+        if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= most:
+            raise ConfigError(f"{self._where}.{option} is {value!r}; a number from {least:g} to {most:g}")
+        return value
+
+    def _address(self, base_url: str | None) -> tuple[str, str | None]:
+        """The base URL in use, and the host that text goes to; none where that is this machine."""
+        url = urlsplit(str(base_url or self.home))
+        if url.scheme not in {"http", "https"} or not url.hostname:
+            raise ConfigError(f"{self._where}.base_url is {redact(str(base_url))!r}; an address like {self.home}")
+        if url.username or url.password or url.query:
+            raise ConfigError(
+                f"{self._where}.base_url holds more than an address",
+                hint="Leave out user, password and everything after `?`; the key belongs into the environment.",
+            )
+        return url.geturl(), None if _this_machine(url.hostname) else url.hostname
+
+    def _widths(self, wanted: int | None) -> tuple[HostedModel, int]:
+        """What is known of the model, and the width of its vectors."""
+        facts = self.known.get(self.model.rsplit("/", 1)[-1])
+        if wanted is not None and (isinstance(wanted, bool) or not isinstance(wanted, int) or wanted < 1):
+            raise ConfigError(f"{self._where}.dimensions is {wanted!r}; a whole number above 0")
+        if facts is None:
+            if wanted is None:
+                raise ConfigError(
+                    f"{self._where}.model is {self.model!r}, whose width is not known here",
+                    hint=f"Set {self._where}.dimensions to the number of its dimensions. "
+                    f"Known without it: {', '.join(self.known)}.",
+                )
+            return self._unknown(wanted), wanted
+        if wanted is None:
+            return facts, facts.dimensions
+        if facts.widths is None and wanted != facts.dimensions:
+            raise ConfigError(
+                f"{self._where}.dimensions is {wanted}; {self.model} has {facts.dimensions}, and cannot be shortened"
+            )
+        if facts.widths is not None and not facts.widths[0] <= wanted <= facts.widths[1]:
+            least, most = facts.widths
+            raise ConfigError(f"{self._where}.dimensions is {wanted}; {least} to {most} fit {self.model}")
+        return facts, wanted
+
+    def _unknown(self, width: int) -> HostedModel:
+        """What is assumed of a model that is not in the list."""
+        return HostedModel(width, min(model.window_tokens for model in self.known.values()))
+
+    def _find_key(self) -> tuple[str, str]:
+        try:
+            return key_from_environment(f"embedder {self.name}", self.variables)
+        except ModelUnavailable:
+            if self.sends_to is not None:
+                raise
+            return self.variables[0], NO_KEY
+
+
+def _installed(package: str) -> bool:
+    try:
+        return importlib.util.find_spec(package) is not None
+    except ModuleNotFoundError:
+        return False  # the package above it is missing
+
+
+def _this_machine(host: str) -> bool:
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,79 @@
+"""The OpenAI tier, through its official SDK; with `base_url` any server that speaks the same way.
+
+Needs the extra `openai` and a key in `OPENAI_API_KEY`. Neither address nor key are taken from anywhere else: what the
+SDK would read from further variables could send text to a host that nobody has been told of.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from hermes_lance.models.hosted import HostedEmbedder, HostedModel, Limits
+
+DEFAULT_MODEL = "text-embedding-3-small"
+
+
+class OpenAiEmbedder(HostedEmbedder):
+    """Vectors of an OpenAI embedding model. Documents and questions are sent alike: these models know no difference.
+
+    `dimensions` shortens the vectors of `text-embedding-3-…`; for a model that is not in the list it says how wide its
+    vectors are, and is not sent. `batch_size` texts go into a request, and `requests_at_once` requests of a build are
+    under way. `timeout` and `query_timeout` in seconds, `retries` after a failure that may pass.
+    """
+
+    name = "openai"
+    sends_to: str | None = "api.openai.com"
+    package = "openai"
+    home = "https://api.openai.com/v1"
+    variables = ("OPENAI_API_KEY",)
+    known: ClassVar[Mapping[str, HostedModel]] = {
+        "text-embedding-3-small": HostedModel(1536, 8192, widths=(32, 1536)),
+        "text-embedding-3-large": HostedModel(3072, 8192, widths=(32, 3072)),
+        "text-embedding-ada-002": HostedModel(1536, 8192),
+    }
+    limits = Limits(texts=2048, tokens=250_000)
+
+    def __init__(
+        self,
+        model: str = DEFAULT_MODEL,
+        *,
+        dimensions: int | None = None,
+        base_url: str | None = None,
+        batch_size: int = 128,
+        timeout: float = 60.0,
+        query_timeout: float = 5.0,
+        retries: int = 5,
+        requests_at_once: int = 4,
+    ) -> None:
+        super().__init__(
+            model=model,
+            dimensions=dimensions,
+            base_url=base_url,
+            batch_size=batch_size,
+            timeout=timeout,
+            query_timeout=query_timeout,
+            retries=retries,
+            requests_at_once=requests_at_once,
+        )
+
+    def _make_client(self) -> Any:
+        sdk = importlib.import_module("openai")
+        return sdk.OpenAI(api_key=self._key, base_url=self._base_url, max_retries=0, timeout=self._timeout)
+
+    def _send(self, client: Any, texts: list[str], side: str, seconds: float) -> list[Any]:
+        # Written numbers, not base64: every compatible server knows them.
+        options: dict[str, Any] = {"encoding_format": "float"}
+        if self._facts.widths is not None and self.dimensions != self._facts.dimensions:
+            options["dimensions"] = self.dimensions
+        answer = client.embeddings.create(model=self.model, input=texts, timeout=seconds, **options)
+        rows = sorted(answer.data, key=lambda one: one.index)
+        return [one.embedding for one in rows]
+
+    def _told_wait(self, error: Exception) -> float | None:
+        headers = getattr(getattr(error, "response", None), "headers", None) or {}
+        try:
+            return max(0.0, float(headers["retry-after-ms"]) / 1000)
+        except (KeyError, ValueError):
+            return super()._told_wait(error)
