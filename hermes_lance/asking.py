@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from hermes_lance.core.errors import DatasetMissing
+from hermes_lance.core.errors import DatasetMissing, HermesLanceError
 
 if TYPE_CHECKING:
     from hermes_lance.core.records import Query
@@ -55,6 +55,9 @@ def context(library: Library, message: str, history: Sequence[Any], mode: str | 
         return turn(message, history, wanted, config, lambda: _shelf(library))
     except DatasetMissing as error:
         return Turn(False, "index", f"nothing is indexed yet: {error.hint}", wanted)
+    except HermesLanceError as error:
+        log.warning("no context for this turn: %s", error)
+        return Turn(False, "error", f"{error}. {error.hint}", wanted)
     except Exception as error:
         # A turn without context is worth more than no turn; whoever asks `workspace sources` or the log sees why.
         log.exception("no context for this turn")

@@ -94,6 +94,8 @@ class InjectConfig:
     """How many of those are chosen from."""
     max_chunks_per_file: int = 3
     """Passages of one file in one block, at most."""
+    diversity: float = 0.3
+    """How much being unlike the passages before it counts for a passage against its rank: 0 (nothing) to 1 (all)."""
     min_fused_score: float = 0.0
     """Passages with a lower fused score are left out; 0 = none is."""
     injection_route: str = "turn"

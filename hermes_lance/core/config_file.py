@@ -343,6 +343,8 @@ def _check_injection(config: Config, where: str) -> None:
     for name in _COUNTS:
         if getattr(inject, name) < 1:
             raise ConfigError(f"{where}: knowledgebase.{name} is {getattr(inject, name)}; at least 1")
+    if not 0 <= inject.diversity <= 1:
+        raise ConfigError(f"{where}: knowledgebase.diversity is {inject.diversity}; 0 to 1")
     if inject.max_wait_ms < 0:
         raise ConfigError(f"{where}: knowledgebase.max_wait_ms is {inject.max_wait_ms}; at least 0")
     if inject.injection_route not in _ROUTES:

@@ -18,6 +18,7 @@ from hermes_lance.search.freshness import GONE, UNVERIFIED, Freshness
 from hermes_lance.search.page import citation
 from hermes_lance.search.ranking import Ranking, Settings, Trace, hit_of, ranked
 from hermes_lance.search.render import block
+from hermes_lance.search.selection import Option
 from hermes_lance.store.snapshot import Snapshot
 
 if TYPE_CHECKING:
@@ -112,16 +113,20 @@ def turn(
     if not found:
         return ended("candidates", "nothing was found")
     if mode == "gated":
-        evidence = gate.Evidence(message, ranking.legs, ranking.alone, found)
+        evidence = gate.Evidence(message, ranking.legs, ranking.alone, [one.hit for one in found])
         verdict = gate.after(evidence, config.gate)
         if not verdict.opens:
             return ended("evidence", verdict.reason)
         trace.note("evidence", "enough", reason=verdict.reason)
-    final = selection.trusted_first(found)[: config.inject.final_top_k]
-    picked = selection.chosen(final, per_file=config.inject.max_chunks_per_file)
-    trace.note("selection", f"{len(picked)} of {len(final)}", candidates=len(found))
+    final = selection.finalists(found, per_file=config.inject.max_chunks_per_file, most=config.inject.final_top_k)
+    picked = selection.in_diverse_order(final, served.snapshot.vectors.of_rows, config.inject.diversity)
+    trace.note(
+        "selection", f"{len(picked)} of {len(found)}", suspect=sum(selection.is_suspect(one.hit) for one in picked)
+    )
     longest = HOOK_CHARS if config.inject.injection_route == "hook" else None
-    made = block(picked, config.inject.max_injected_tokens, config.inject.max_injected_chunks, longest)
+    made = block(
+        [one.hit for one in picked], config.inject.max_injected_tokens, config.inject.max_injected_chunks, longest
+    )
     if not made.hits:
         return ended("selection", "no passage fits into the budget")
     trace.note("render", f"{len(made.hits)} passages", tokens=made.tokens)
@@ -140,7 +145,7 @@ def _asked(message: str, history: Sequence[enrich.Message]) -> Query:
     return Query(text, in_context=enrich.enriched(text, history))
 
 
-def _candidates(query: Query, config: Config, shelf: Shelf, trace: Trace) -> tuple[Ranking, list[Hit]]:
+def _candidates(query: Query, config: Config, shelf: Shelf, trace: Trace) -> tuple[Ranking, list[Option]]:
     """The fused candidates that may be injected, best first."""
     inject = config.inject
     settings = Settings(
@@ -153,11 +158,11 @@ def _candidates(query: Query, config: Config, shelf: Shelf, trace: Trace) -> tup
     found = list(islice(_eligible(ranking, shelf, trace), inject.fused_top_k))
     shelf.snapshot.let_go()
     if inject.min_fused_score > 0:
-        found = [hit for hit in found if hit.score is not None and hit.score >= inject.min_fused_score]
+        found = [one for one in found if one.hit.score is not None and one.hit.score >= inject.min_fused_score]
     return ranking, found
 
 
-def _eligible(ranking: Ranking, shelf: Shelf, trace: Trace) -> Iterator[Hit]:
+def _eligible(ranking: Ranking, shelf: Shelf, trace: Trace) -> Iterator[Option]:
     """The ranking without what is gone from the disk and without files that instruct agents."""
     labels = {root["key"]: root["label"] for root in shelf.snapshot.manifest.roots}
     for one, place in ranking.placed(shelf.snapshot):
@@ -170,7 +175,7 @@ def _eligible(ranking: Ranking, shelf: Shelf, trace: Trace) -> Iterator[Hit]:
             trace.note("trust", "left out: a file that instructs agents", path=place.path)
             continue
         row = place.row()
-        yield hit_of(one, row, state, known, shelf.display, labels.get(row.root, row.root))
+        yield Option(hit_of(one, row, state, known, shelf.display, labels.get(row.root, row.root)), one.serial)
 
 
 def _source(hit: Hit, generation: str) -> Source:

@@ -185,6 +185,18 @@ class VectorRows:
                     found.setdefault(key, segment.matrix[at])
         return found
 
+    def of_rows(self, serials: Collection[int]) -> dict[int, npt.NDArray[np.float32]]:
+        """The vectors of some rows, of length 1; of several that a row has, their mean. Rows without are left out."""
+        import numpy as np
+
+        wanted = np.fromiter(serials, dtype=np.uint64, count=len(serials))
+        sums: dict[int, npt.NDArray[np.float32]] = {}
+        for segment in self.segments:
+            at = np.flatnonzero(np.isin(segment.serials, wanted))
+            for serial, vector in zip(segment.serials[at].tolist(), widened(segment.matrix[at]), strict=True):
+                sums[serial] = sums[serial] + vector if serial in sums else vector
+        return {serial: vector / max(float(np.linalg.norm(vector)), 1e-9) for serial, vector in sums.items()}
+
     def search(
         self,
         query: npt.NDArray[np.float32],

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 import hermes_lance
+from hermes_lance.core.errors import ModelUnavailable
 from hermes_lance.search.render import BLOCK_NOTE
+from hermes_lance.store.lock import writing
 
 FILES = {
     "docs/rollback.md": "# Deployment\n\n## Rollback\n\nRoll back the canary: `deploy rollback --to previous`.\n",
@@ -76,3 +78,73 @@ def test_a_follow_up_is_searched_together_with_what_was_said_before(library):
     made = library.context("where do they go?", history, mode="always")
     assert made.sources[0].path == "docs/backup.md"
     assert made.query == "where do they go?\ntell me about nightly backups"
+
+
+def test_memories_of_the_host_are_found_by_people_and_never_injected(tmp_path):
+    home = tmp_path / "home"
+    (home / "memories").mkdir(parents=True)
+    (home / "memories" / "USER.md").write_text("The user likes the canary to be rolled back on Fridays.\n")
+    library = make_library(home, {"a.md": "Rolling back the canary.\n"}, f"  roots: ['{home}/memories']\n")
+    assert {hit.path for hit in library.search("canary rolled back")} == {"a.md", "memories/USER.md"}
+    assert [one.path for one in library.context("canary rolled back", mode="always").sources] == ["a.md"]
+
+
+def test_what_is_gone_is_dropped_and_what_has_changed_is_marked(tmp_path):
+    library = make_library(tmp_path / "home", {"gone.md": "canary one\n", "changed.md": "canary two\n"})
+    (tmp_path / "home/workspace/gone.md").unlink()
+    (tmp_path / "home/workspace/changed.md").write_text("something quite different\n")
+    made = library.context("canary", mode="always")
+    assert [one.path for one in made.sources] == ["changed.md"]
+    assert "[Source note: the file has changed since it was indexed]" in made.block
+
+
+def test_copies_of_a_passage_take_one_place(tmp_path):
+    text = "The canary is rolled back by hand when its health checks fail for five minutes.\n"
+    files = {f"copy{number}.md": f"{text}Kept by {number}.\n" for number in range(4)}
+    made = make_library(tmp_path / "home", files).context("canary health checks", mode="always")
+    assert len(made.sources) == 1
+
+
+def test_without_its_model_a_turn_is_served_by_words_and_says_so(tmp_path, monkeypatch):
+    make_library(tmp_path / "home", {"a.md": "Rolling back the canary.\n"})
+
+    def absent(name: str, options: object = None) -> None:
+        raise ModelUnavailable(f"{name}: no such model")
+
+    monkeypatch.setattr("hermes_lance.library._load", absent)
+    made = hermes_lance.open(tmp_path / "home").context("canary", mode="gated")
+    assert made.injected and made.sources[0].path == "a.md"
+    assert any("vectors wait" in warning for warning in made.warnings)
+
+
+def test_a_writer_at_work_keeps_no_turn_waiting(tmp_path):
+    library = make_library(tmp_path / "home", {"a.md": "Rolling back the canary.\n"})
+    with writing(library.dataset, 5):
+        assert hermes_lance.open(tmp_path / "home").context("canary", mode="always").injected
+
+
+def test_a_damaged_index_ends_the_turn_with_its_remedy(tmp_path):
+    library = make_library(tmp_path / "home", {"a.md": "Rolling back the canary.\n"})
+    folder = library.dataset / "lexical" / library.manifest().lexical["folder"]
+    for file in folder.glob("chunks/*"):
+        file.unlink()
+    made = hermes_lance.open(tmp_path / "home").context("canary", mode="always")
+    assert (made.injected, made.stage) == (False, "error")
+    assert "doctor" in made.reason
+
+
+def test_a_pasted_log_is_searched_by_its_beginning_and_its_end(tmp_path):
+    library = make_library(tmp_path / "home", {"a.md": "Rolling back the canary.\n", "b.md": "Nightly backups.\n"})
+    made = library.context("canary " + "xyzzy " * 5_000 + " backups", mode="always")
+    assert {one.path for one in made.sources} == {"a.md", "b.md"}
+    assert len(made.query) <= 2_001
+
+
+@pytest.mark.parametrize("settings", ["enabled: false", "retrieval_mode: off"])
+def test_a_workspace_that_is_switched_off_gives_nothing_even_when_asked_for_a_mode(tmp_path, settings):
+    library = make_library(tmp_path / "home", {"a.md": "Rolling back the canary.\n"})
+    (tmp_path / "home/config.yaml").write_text(f"knowledgebase: {{{settings}}}")
+    library.reload()
+    assert library.context("canary", mode=None).stage == "mode"
+    assert library.context("canary", mode="always").injected == (settings != "enabled: false")
+    assert "no mode" in library.context("canary", mode="sometimes").reason

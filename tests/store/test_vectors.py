@@ -228,3 +228,14 @@ def test_a_question_of_few_components_is_compared_by_these_alone(tmp_path, short
     hits = rows.search(unit(query), 3)
     assert {*serials_of(hits)} == {17, 1_700, 2_900}
     assert hits == rows.search(unit(query), 3, exact=True)
+
+
+def test_a_row_has_the_mean_of_its_vectors_and_rows_without_one_are_left_out(tmp_path):
+    matrix = clustered(12)
+    rows = stored(tmp_path, matrix, serials=[0, 1, 1, 2, 3, 4, 5, 6, 7, 8, 9, 9], parts=3)
+    found = rows.of_rows([1, 9, 4, 77])
+    assert set(found) == {1, 9, 4}
+    wide = matrix.astype(np.float32)
+    assert found[1] == pytest.approx(unit(wide[1] + wide[2]), abs=1e-3)
+    assert found[9] == pytest.approx(unit(wide[10] + wide[11]), abs=1e-3)
+    assert found[4] == pytest.approx(wide[5], abs=2e-3)
