@@ -9,9 +9,11 @@ from __future__ import annotations
 import importlib.util
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+NO_GPU = "this machine has no CUDA device"
 REFERENCE_DATA = "HERMES_LANCE_REFERENCE_DATA"
 KEPT_VARIABLES = {REFERENCE_DATA, "HERMES_LANCE_TEST_WHEEL"}
 TOP = Path(__file__).resolve().parent.parent
@@ -40,6 +42,21 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for mark, reason in reasons.items():
             if reason and item.get_closest_marker(mark):
                 item.add_marker(pytest.mark.skip(reason=reason))
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Looked at here, not while tests are collected: to know, torch has to be loaded."""
+    if item.get_closest_marker("gpu"):
+        torch = pytest.importorskip("torch")
+        if not torch.cuda.is_available():
+            pytest.skip(NO_GPU)
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """A run without a GPU says so, however quiet it is."""
+    skipped = [one for one in terminalreporter.stats.get("skipped", ()) if NO_GPU in str(one.longrepr)]
+    if skipped:
+        terminalreporter.write_line(f"{len(skipped)} test(s) of the device choice not run: {NO_GPU}")
 
 
 @pytest.fixture(scope="session")

@@ -15,7 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hermes_lance.core.errors import Cancelled, ConfigError, ModelUnavailable, PluginMissing
+from hermes_lance.core.signature import digest
 from hermes_lance.core.text import well_formed
+from hermes_lance.models.devices import chosen_device
 
 if TYPE_CHECKING:
     from hermes_lance.core.contracts import Vectors
@@ -24,6 +26,14 @@ DEFAULT_MODEL = "google/embeddinggemma-300m"
 KEYS = "knowledgebase.embedders.local_sentence_transformers"
 FALLBACK_WINDOW_TOKENS = 512
 WEIGHT_SUFFIXES = {".safetensors", ".bin", ".onnx"}
+MATRYOSHKA_MODELS = (
+    "embeddinggemma-300m", "nomic-embed-text-v1.5", "nomic-embed-text-v2", "modernbert-embed", "mxbai-embed-large-v1",
+    "mxbai-embed-2d", "mxbai-embed-xsmall-v1", "qwen3-embedding", "snowflake-arctic-embed-m-v1.5",
+    "snowflake-arctic-embed-m-v2.0", "snowflake-arctic-embed-l-v2.0", "jina-embeddings-v3", "static-retrieval-mrl",
+    "static-similarity-mrl", "gte-multilingual-base",
+)  # fmt: skip
+"""Names, as their publishers write them in lower case, of models that were trained to be cut."""
+CARD_CHARACTERS = 200_000
 SAMPLES, SAMPLE_BYTES = 64, 16_384
 """How much of a weights file its fingerprint reads: all of 1.2 GB would take a second at every start."""
 
@@ -32,9 +42,13 @@ class SentenceTransformersEmbedder:
     """Vectors of a sentence-transformers model, of length 1; the number of dimensions is the model's own.
 
     `model` is a folder or the id of a model in the local Hugging Face cache (`cache_folder`, else the usual place).
-    `dimensions` cuts vectors of models made for that (Matryoshka). `device` is `cuda`, `mps`, `cpu` or a torch name,
-    by default the best one present. Prompts for questions and documents are used when the model has them.
-    Construction finds the folder (`PluginMissing`, `ModelUnavailable`), first use loads the weights.
+    `dimensions` cuts vectors of models made for that (Matryoshka: known by name, by the model's card, or because
+    `matryoshka` says so; others raise `ConfigError`). `device` is `auto`, `cuda`, `mps`, `cpu` or a torch name, by
+    default the best one present. The model's own prompts for questions and documents are used when it has them;
+    `query_prompt` and `document_prompt` take their place. Construction finds the folder (`PluginMissing`,
+    `ModelUnavailable`), first use loads the weights. Threads may share it: they take turns.
+
+    Method of cutting: A. Kusupati et al., "Matryoshka Representation Learning", 2022.
     """
 
     name = "local_sentence_transformers"
@@ -46,7 +60,10 @@ class SentenceTransformersEmbedder:
         model: str = DEFAULT_MODEL,
         *,
         dimensions: int | None = None,
+        matryoshka: bool = False,
         device: str | None = None,
+        query_prompt: str | None = None,
+        document_prompt: str | None = None,
         cache_folder: str | None = None,
         batch_size: int = 16,
     ) -> None:
@@ -55,12 +72,15 @@ class SentenceTransformersEmbedder:
                 "embedder local_sentence_transformers: the package sentence-transformers is not installed",
                 hint='Install it with `pip install "hermes-lance[local]"`.',
             )
-        if batch_size < 1:
-            raise ConfigError(f"{KEYS}.batch_size is {batch_size}; at least 1")
+        for option, value in (("batch_size", batch_size), ("dimensions", dimensions)):
+            if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
+                raise ConfigError(f"{KEYS}.{option} is {value!r}; a whole number of at least 1")
         self.model = model
         self.folder = _folder(model, cache_folder)
         self._wanted = dimensions
+        self._matryoshka = matryoshka
         self._device = device
+        self._prompts = {"encode_query": query_prompt, "encode_document": document_prompt}
         self._batch_size = batch_size
         self._lock = threading.RLock()
         self._loaded: Any = None
@@ -83,10 +103,12 @@ class SentenceTransformersEmbedder:
         return str(self._model().device)
 
     def signature(self) -> str:
-        """Model name, fingerprint of its configuration and weights, and width when cut; loads nothing."""
+        """Model name, fingerprint of its configuration and weights, width when cut, own prompts; loads nothing."""
         if self._signature is None:
             cut = f"/{self._wanted}" if self._wanted else ""
-            self._signature = f"{self.name}/{Path(self.model).name}/{_fingerprint(self.folder)}{cut}/l2"
+            own = [f"{side}={prompt}" for side, prompt in self._prompts.items() if prompt is not None]
+            prompts = f"/{digest(own)[:8]}" if own else ""
+            self._signature = f"{self.name}/{Path(self.model).name}/{_fingerprint(self.folder)}{cut}{prompts}/l2"
         return self._signature
 
     def embed_documents(self, texts: Sequence[str], *, cancelled: Callable[[], bool] | None = None) -> Vectors:
@@ -125,7 +147,10 @@ class SentenceTransformersEmbedder:
             # Before release 5 there was one method; it takes a prompt by name, where the model has that name.
             encode = getattr(model, side, None)
             options: dict[str, Any] = {}
-            if encode is None:
+            prompt = self._prompts[side]
+            if prompt is not None:
+                encode, options["prompt"] = encode or model.encode, prompt
+            elif encode is None:
                 encode = model.encode
                 names = ["query"] if side == "encode_query" else ["document", "passage", "corpus"]
                 options["prompt_name"] = next((name for name in names if (model.prompts or {}).get(name)), None)
@@ -148,11 +173,12 @@ class SentenceTransformersEmbedder:
     def _load(self) -> Any:
         from sentence_transformers import SentenceTransformer
 
+        device = chosen_device(self._device, f"{KEYS}.device")
         try:
             with _quiet():
                 model = SentenceTransformer(
                     str(self.folder),
-                    device=self._device,
+                    device=device,
                     local_files_only=True,
                     trust_remote_code=False,
                     truncate_dim=self._wanted,
@@ -163,8 +189,13 @@ class SentenceTransformersEmbedder:
                 hint=f"Check that {KEYS}.model names a complete sentence-transformers model, and {KEYS}.device.",
             ) from error
         own = self._own_dimensions(model)
-        if self._wanted is not None and not 0 < self._wanted <= own:
+        if self._wanted is not None and self._wanted > own:
             raise ConfigError(f"{KEYS}.dimensions is {self._wanted}; {self.model} has {own}")
+        if self._wanted not in (None, own) and not (self._matryoshka or _made_for_cutting(self.model, self.folder)):
+            raise ConfigError(
+                f"{KEYS}.dimensions is {self._wanted}; {self.model} has {own}, and nothing says that it may be cut",
+                hint=f"Leave the key out. If the model's card speaks of Matryoshka, set {KEYS}.matryoshka: true.",
+            )
         return model
 
     @staticmethod
@@ -212,6 +243,22 @@ def _complete(folder: Path, model: str) -> Path:
             f"embedder local_sentence_transformers: {folder} holds no weights", hint=_how_to_fetch(model)
         )
     return folder
+
+
+def _made_for_cutting(model: str, folder: Path) -> bool:
+    """Known by its name, or its card is tagged with the loss of such a training."""
+    # A snapshot in the cache lies in `models--owner--name/snapshots/hash`.
+    cached = [part.rsplit("--", 1)[-1] for part in folder.parts if part.startswith("models--")]
+    names = [name.lower() for name in (Path(model).name, *cached)]
+    if any(name.startswith(known) for name in names for known in MATRYOSHKA_MODELS):
+        return True
+    try:
+        card = (folder / "README.md").read_text(encoding="utf-8", errors="replace")[:CARD_CHARACTERS]
+    except OSError:
+        return False
+    _, _, rest = card.partition("---\n")
+    tags, _, _ = rest.partition("\n---")
+    return "matryoshka" in tags.lower()
 
 
 def _how_to_fetch(model: str) -> str:

@@ -75,12 +75,42 @@ def test_prompts_of_the_model_are_used_for_questions_and_documents(tmp_path):
 
 
 @pytest.mark.torch
-def test_vectors_can_be_cut_to_fewer_dimensions_but_not_to_more():
-    cut = SentenceTransformersEmbedder(str(weights()), dimensions=128, device="cpu")
+def test_prompts_of_the_user_take_the_place_of_the_models(tmp_path):
+    copy = tmp_path / "model"
+    shutil.copytree(weights(), copy)
+    (copy / "config_sentence_transformers.json").write_text('{"prompts": {"query": "find: ", "document": "keep: "}}')
+    own = SentenceTransformersEmbedder(str(copy), device="cpu", query_prompt="query: ", document_prompt="")
+    plain = SentenceTransformersEmbedder(str(weights()), device="cpu")
+    assert np.allclose(own.embed_query("tea"), plain.embed_query("query: tea"), atol=1e-5)
+    assert np.allclose(own.embed_documents(["tea"]), plain.embed_documents(["tea"]), atol=1e-5)
+    assert own.signature() != SentenceTransformersEmbedder(str(copy), device="cpu").signature()
+
+
+@pytest.mark.torch
+def test_vectors_of_a_model_made_for_it_can_be_cut_but_not_made_longer():
+    cut = SentenceTransformersEmbedder(str(weights()), dimensions=128, matryoshka=True, device="cpu")
     assert cut.dimensions == 128
     assert np.linalg.norm(cut.embed_query("tea")) == pytest.approx(1.0, abs=1e-5)
     with pytest.raises(ConfigError, match="384"):
         SentenceTransformersEmbedder(str(weights()), dimensions=1000, device="cpu").embed_query("tea")
+
+
+@pytest.mark.torch
+def test_vectors_of_a_model_that_was_not_made_for_it_are_not_cut(tmp_path):
+    with pytest.raises(ConfigError) as caught:
+        SentenceTransformersEmbedder(str(weights()), dimensions=128, device="cpu").embed_query("tea")
+    assert "384" in str(caught.value) and "matryoshka: true" in caught.value.hint
+    assert SentenceTransformersEmbedder(str(weights()), dimensions=384, device="cpu").dimensions == 384
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("evidence", ["name", "card"])
+def test_a_model_made_for_cutting_is_known_by_its_name_or_its_card(tmp_path, evidence):
+    folder = tmp_path / ("embeddinggemma-300m" if evidence == "name" else "mine")
+    shutil.copytree(weights(), folder)
+    if evidence == "card":
+        (folder / "README.md").write_text("---\ntags:\n- loss:MatryoshkaLoss\n---\n# A model\n")
+    assert SentenceTransformersEmbedder(str(folder), dimensions=64, device="cpu").embed_query("tea").shape == (64,)
 
 
 @pytest.mark.torch
@@ -124,7 +154,38 @@ def test_a_folder_without_a_model_is_refused_at_once(tmp_path, missing):
 
 
 @pytest.mark.torch
-def test_a_device_that_is_not_there_is_a_clear_error():
+@pytest.mark.parametrize("device", ["nonsense", "cuda:99"])
+def test_a_device_that_is_not_there_is_a_clear_error(device):
     with pytest.raises(ModelUnavailable) as caught:
-        SentenceTransformersEmbedder(str(weights()), device="nonsense").embed_query("tea")
-    assert "device" in caught.value.hint
+        SentenceTransformersEmbedder(str(weights()), device=device).embed_query("tea")
+    assert device in str(caught.value)
+    assert "knowledgebase.embedders.local_sentence_transformers.device" in caught.value.hint
+
+
+@pytest.mark.torch
+def test_the_best_device_is_chosen_and_none_is_taken_for_another():
+    import torch
+
+    automatic = SentenceTransformersEmbedder(str(weights()), device="auto").device
+    assert automatic.split(":")[0] == SentenceTransformersEmbedder(str(weights())).device.split(":")[0]
+    if torch.cuda.is_available():
+        assert automatic.startswith("cuda")
+    else:
+        with pytest.raises(ModelUnavailable, match="cuda is not available"):
+            SentenceTransformersEmbedder(str(weights()), device="cuda").embed_query("tea")
+
+
+@pytest.mark.gpu
+@pytest.mark.torch
+def test_documents_are_ranked_on_cuda_as_on_the_cpu():
+    topics = ["rivers", "dogs", "bread", "engines", "music", "stars", "tax law", "knitting"]
+    documents = [f"{verb} {topic} in the morning" for topic in topics for verb in ("Reading about", "Working with")]
+    rankings = []
+    for device in ("cuda", "cpu"):
+        model = SentenceTransformersEmbedder(str(weights()), device=device)
+        assert model.device.startswith(device)
+        questions = np.stack([model.embed_query(f"who knows about {topic}?") for topic in topics])
+        scores = questions @ model.embed_documents(documents).T
+        # Scores that differ in the fifth place may change places.
+        rankings.append(np.argsort(-scores.round(4), axis=1, kind="stable"))
+    assert (rankings[0] == rankings[1]).all()
