@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from hermes_lance.core.records import Candidate, Document, Piece, Query
+    from hermes_lance.core.records import Candidate, ChunkRow, Document, KnownFile, Piece, Query
 
     Vectors = npt.NDArray[np.float32]
 else:
@@ -131,4 +132,58 @@ class Retriever(Protocol):
 
     def retrieve(self, query: Query, view: SearchView, rows: int) -> list[tuple[int, float]]:
         """At most `rows` row numbers with a score, best first."""
+        ...
+
+
+class IndexSession(Protocol):
+    """An opened index of another store. Rows are named by their id; a score is a float, higher is better."""
+
+    def put_file(self, file: KnownFile, rows: Sequence[ChunkRow], vectors: Sequence[Vectors], stamp: str) -> None:
+        """The passages of a file in the place of those that were there. `vectors` has for each row a float32 array
+        `[vectors of the row, dimensions]`, without any row where there are none yet. `stamp` is kept with the file."""
+        ...
+
+    def drop_file(self, source_id: str) -> None:
+        """Nothing of this file is left; no error where there is nothing."""
+        ...
+
+    def files(self) -> Mapping[str, str]:
+        """Source id of every file to the stamp that it was put with."""
+        ...
+
+    def lexical(
+        self, text: str, rows: int, source_ids: Collection[str] | None = None
+    ) -> Sequence[tuple[str, float]]:
+        """At most `rows` row ids by words, best first, of these files only where they are given."""
+        ...
+
+    def dense(
+        self, vector: Vectors, rows: int, source_ids: Collection[str] | None = None
+    ) -> Sequence[tuple[str, float]]:
+        """At most `rows` row ids by nearness to a vector, best first, each once; of these files only."""
+        ...
+
+    def commit(self) -> None:
+        """What was put and dropped since the last call is kept, all of it; before, none of it must be."""
+        ...
+
+    def close(self) -> None:
+        """Lets go; what was not committed is lost."""
+        ...
+
+
+@runtime_checkable
+class IndexStore(Protocol):
+    """A further index of the passages, whose legs answer in the place of ours. Our own tables stay the source of truth:
+    it is brought in step with them, and can be deleted and made again."""
+
+    name: str
+
+    def signature(self) -> str:
+        """Change this when what is stored has to be made again."""
+        ...
+
+    def open(self, folder: Path, *, dimensions: int | None) -> IndexSession:
+        """The index in a folder of its own, made where there is none. `dimensions` of the vectors, if any are there.
+        Several threads use a session, one after the other."""
         ...

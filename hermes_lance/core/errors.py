@@ -106,10 +106,11 @@ class PluginMissing(HermesLanceError):
 
 
 class PluginFailed(HermesLanceError):
-    """A plugin raised; the cause is kept."""
+    """A plugin raised, or is not trusted; the cause is kept."""
 
     code = "plugin-failed"
     exit_status = 21
+    hint = "Mend or remove the plugin; `hermes-lance doctor` tries it again."
 
 
 class ModelUnavailable(HermesLanceError):
@@ -117,6 +118,10 @@ class ModelUnavailable(HermesLanceError):
 
     code = "model-unavailable"
     exit_status = 22
+
+
+UNAVAILABLE = (PluginMissing, PluginFailed, ModelUnavailable)
+"""What a plugin raises that cannot be had; something else takes its place where that is right."""
 
 
 class OutsideRoots(HermesLanceError):

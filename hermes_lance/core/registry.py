@@ -1,8 +1,8 @@
 """Plugin names to classes, loaded late; the most exact media type wins.
 
 Built-ins are text here, so that naming one or asking for its signature costs no import. Other packages add theirs
-through entry points of the groups `hermes_lance.parsers`, `.chunkers`, `.embedders`, `.rerankers`; the same name
-replaces ours.
+through entry points of the groups `hermes_lance.parsers`, `.chunkers`, `.embedders`, `.rerankers`, `.retrievers` and
+`.index_stores`; the same name replaces ours. How a name becomes a plugin is in `plugins`.
 """
 
 from __future__ import annotations
@@ -77,8 +77,15 @@ SIGNATURES: Mapping[str, Mapping[str, str]] = {
     },
 }
 """What the built-in classes answer when they are asked for their signature; a test compares the two."""
+WITHOUT_CLASS: Mapping[str, tuple[str, ...]] = {"rerankers": ("disabled",), "index_stores": ("lance",)}
+"""Names that stand for what is there without any plugin."""
+NEEDS: Mapping[tuple[str, str], tuple[str, str]] = {
+    ("parsers", "pdf_ocr"): ("rapidocr", "ocr"),
+    ("parsers", "image"): ("rapidocr", "ocr"),
+}
+"""The package that a built-in parser or chunker cannot do without, and the extra that brings it."""
 ALIASES: Mapping[str, Mapping[str, str]] = {
-    "parsers": {"plain": "builtin_text", "docx": "office"},
+    "parsers": {"plain": "builtin_text", "docx": "office", "web": "html"},
     "rerankers": {"none": "disabled", "off": "disabled"},
 }
 
@@ -90,16 +97,26 @@ def normal(category: str, name: str) -> str:
 
 
 def names(category: str) -> list[str]:
-    """Every name that can be chosen in a category, sorted."""
-    extra = {point.name for point in _added(category)}
-    return sorted(set(BUILT_IN.get(category, {})) | extra)
+    """Every name of ours and of other packages that can be chosen in a category, sorted."""
+    extra = {normal(category, point.name) for point in _added(category)}
+    return sorted({*BUILT_IN.get(category, ()), *WITHOUT_CLASS.get(category, ()), *extra})
+
+
+def is_built_in(category: str, name: str) -> bool:
+    """Whether the (normalised) name is one of ours, replaced by a package or not."""
+    return name in BUILT_IN.get(category, ()) or name in WITHOUT_CLASS.get(category, ())
 
 
 def built_in_signature(category: str, name: str) -> str | None:
     """The signature of a built-in parser or chunker; none for another one, or when a package has replaced it."""
     name = normal(category, name)
     known = SIGNATURES[category].get(name)
-    return None if known is None or any(point.name == name for point in _added(category)) else known
+    return None if known is None or entry_point(category, name) is not None else known
+
+
+def entry_point(category: str, name: str) -> EntryPoint | None:
+    """What another package declares for a (normalised) name."""
+    return next((point for point in _added(category) if normal(category, point.name) == name), None)
 
 
 @cache
@@ -141,20 +158,25 @@ def _may_be_declared(group: str) -> bool:
 
 
 def plugin_class(category: str, name: str) -> Any:
-    """The class behind a name; imports its module."""
+    """The class behind a name of ours or of a package; imports its module."""
     name = normal(category, name)
-    for point in _added(category):
-        if point.name != name:
-            continue
+    point = entry_point(category, name)
+    if point is not None:
         try:
             return point.load()
         except Exception as error:
-            raise PluginFailed(f"plugin {name} ({category}): {error}", hint=f"Reinstall or remove {name}.") from error
-    target = BUILT_IN.get(category, {}).get(name)
-    if target is None:
+            raise PluginFailed(
+                f"plugin {name} ({category}): {error}", hint=f"Reinstall or remove {name}."
+            ) from error
+    if name not in BUILT_IN.get(category, ()):
         known = ", ".join(names(category))
         raise PluginMissing(f"{category}: there is no {name!r}", hint=f"Choose one of: {known}.")
-    module, _, attribute = target.partition(":")
+    return built_in_class(category, name)
+
+
+def built_in_class(category: str, name: str) -> Any:
+    """The class of one of ours."""
+    module, _, attribute = BUILT_IN[category][name].partition(":")
     return getattr(importlib.import_module(module), attribute)
 
 

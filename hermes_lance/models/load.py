@@ -3,46 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hermes_lance.core import registry
-from hermes_lance.core.errors import ConfigError, HermesLanceError, PluginFailed
-from hermes_lance.core.service_keys import refuse_keys
+from hermes_lance.core import plugins
 
 if TYPE_CHECKING:
     from hermes_lance.core.contracts import Embedder
 
 
-def embedder(name: str, options: Mapping[str, Any] | None = None) -> Embedder:
-    """The embedder of that name. Unknown options raise `ConfigError`, what is not there `ModelUnavailable`
-    or `PluginMissing`, any other fault of a plugin `PluginFailed`.
+def embedder(name: str, options: Mapping[str, Any] | None = None, home: Path | None = None) -> Embedder:
+    """The embedder of that name, of ours, of a package, or of a folder of this home. Unknown options raise
+    `ConfigError`, what is not there `ModelUnavailable` or `PluginMissing`, any other fault of a plugin `PluginFailed`.
 
     Loads no weights: built-in embedders do that at their first text.
     """
-    name = registry.normal("embedders", name)
-    made_by = registry.plugin_class("embedders", name)
-    options = dict(options or {})
-    if options:
-        refuse_keys(f"knowledgebase.embedders.{name}", options)
-        _check(name, options, made_by)
-    try:
-        made: Embedder = made_by(**options)
-    except HermesLanceError:
-        raise
-    except Exception as error:
-        raise PluginFailed(
-            f"embedder {name}: {error}", hint=f"Check the options under knowledgebase.embedders.{name}."
-        ) from error
+    made: Embedder = plugins.make("embedders", name, options, home=home)
     return made
-
-
-def _check(name: str, options: Mapping[str, Any], made_by: Any) -> None:
-    import difflib
-    import inspect
-
-    known = list(inspect.signature(made_by).parameters)
-    for option in options:
-        if option not in known:
-            near = difflib.get_close_matches(str(option), known, 1)
-            advice = f"did you mean {near[0]}?" if near else f"known: {', '.join(known) or 'none'}."
-            raise ConfigError(f"knowledgebase.embedders.{name}.{option} is not a known key; {advice}")
