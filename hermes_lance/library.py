@@ -10,14 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from hermes_lance.core import config_file, signature
 from hermes_lance.core.config import Config, settings
-from hermes_lance.core.errors import (
-    DatasetMissing,
-    FileMissing,
-    HermesLanceError,
-    ModelUnavailable,
-    PluginMissing,
-    UsageError,
-)
+from hermes_lance.core.errors import UNAVAILABLE, DatasetMissing, FileMissing, HermesLanceError, UsageError
 from hermes_lance.core.records import Query
 from hermes_lance.documents import Documents
 from hermes_lance.store import manifest as manifests
@@ -28,6 +21,7 @@ if TYPE_CHECKING:
     from hermes_lance.ingest.survey import Survey
     from hermes_lance.ingest.watch import Followed
     from hermes_lance.places import Places
+    from hermes_lance.plugged import Had
     from hermes_lance.search.page import Answer
     from hermes_lance.search.turn import Turn
     from hermes_lance.store.check import Check
@@ -50,6 +44,8 @@ class Library(Documents):
         self._embedder: Embedder | None = None
         self._earlier: dict[str, Embedder] = {}
         """Embedders of vector spaces that are still served though another one is configured."""
+        self.plugged: dict[str, Had] = {}
+        """Plugins of the categories with one choice that were made, see `hermes_lance.plugged`."""
         self._snapshot: Snapshot | None = None
         self._lock = threading.Lock()
 
@@ -187,7 +183,10 @@ class Library(Documents):
         roots = active_roots(self.config, extra_roots)
         only = None if only_paths is None else located_all(only_paths, roots)
         known, signatures = self.manifest_or_none(), PieceSignatures.of_config(self.config)
-        return roots, only, survey(self.config, self.dataset, roots, signatures.of, known, only=only, full=full)
+        found = survey(self.config, self.dataset, roots, signatures.wanted, known, only=only, full=full)
+        for warning in signatures.warnings():
+            self._say(warning)
+        return roots, only, found
 
     def watch(self, **how: Any) -> Followed:
         """Follows the roots until it is told to stop; see `hermes_lance.following.watch`."""
@@ -206,8 +205,8 @@ class Library(Documents):
 
     def _choose_embedder(self) -> Embedder:
         try:
-            return _load(self.config.embedder, self.config.embedder_options)
-        except (ModelUnavailable, PluginMissing) as error:
+            return _load(self.config.embedder, self.config.embedder_options, self.config.home)
+        except UNAVAILABLE as error:
             current = self.manifest_or_none()
             held = current.space["active"]["embedder"] if current is not None and current.vector_segments else None
             if self.config.embedder == DEFAULT_EMBEDDER or held not in (None, DEFAULT_EMBEDDER):
@@ -215,7 +214,7 @@ class Library(Documents):
             self._say(f"{error}; {DEFAULT_EMBEDDER} is used instead. {error.hint}")
             return _load(DEFAULT_EMBEDDER)
 
-    def embedder_trouble(self) -> PluginMissing | ModelUnavailable | None:
+    def embedder_trouble(self) -> HermesLanceError | None:
         """Why the configured embedder cannot be used, when it is not the one that made the vectors."""
         try:
             current = self.manifest_or_none()
@@ -225,8 +224,8 @@ class Library(Documents):
         if self.config.embedder in (active.get("embedder"), DEFAULT_EMBEDDER):
             return None
         try:
-            _load(self.config.embedder, self.config.embedder_options)
-        except (ModelUnavailable, PluginMissing) as error:
+            _load(self.config.embedder, self.config.embedder_options, self.config.home)
+        except UNAVAILABLE as error:
             return error
         return None
 
@@ -234,7 +233,7 @@ class Library(Documents):
         """False, with a warning, where the vectors have to wait for an embedder; words are indexed all the same."""
         try:
             self.embedder().signature()
-        except (ModelUnavailable, PluginMissing) as error:
+        except UNAVAILABLE as error:
             if self.manifest_or_none() is None:
                 raise
             self._say(f"vectors wait: {error}. New text is found by its words. {error.hint}")
@@ -251,7 +250,7 @@ class Library(Documents):
             return self.embedder, ()
         try:
             model = self.embedder() if active["embedder"] == self.config.embedder else self._of_name(active["embedder"])
-        except (ModelUnavailable, PluginMissing) as error:
+        except UNAVAILABLE as error:
             return None, (f"vectors wait: {error}. {error.hint}",)
         if model.signature() != active["signature"]:
             return None, ("vectors wait: they were made by another version of the embedder; run `hermes-lance build`",)
@@ -261,7 +260,7 @@ class Library(Documents):
         """An embedder other than the configured one, loaded once."""
         with self._lock:
             if name not in self._earlier:
-                self._earlier[name] = _load(name)
+                self._earlier[name] = _load(name, home=self.config.home)
             return self._earlier[name]
 
     def _say(self, warning: str) -> None:
@@ -277,7 +276,7 @@ class Library(Documents):
     def _vectors_fingerprint(self) -> str:
         try:
             return signature.digest(self.embedder().signature())
-        except (ModelUnavailable, PluginMissing):
+        except UNAVAILABLE:
             current = self.manifest_or_none()
             if current is None or "vectors" not in current.fingerprints:
                 raise
@@ -389,8 +388,8 @@ class Library(Documents):
             self._snapshot = None
 
 
-def _load(name: str, options: Mapping[str, Any] | None = None) -> Embedder:
+def _load(name: str, options: Mapping[str, Any] | None = None, home: Path | None = None) -> Embedder:
     """See `hermes_lance.models.load`; a search by words alone does without that import."""
     from hermes_lance.models.load import embedder
 
-    return embedder(name, options)
+    return embedder(name, options, home)

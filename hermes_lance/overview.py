@@ -10,12 +10,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from hermes_lance import plugged
 from hermes_lance.core.errors import (
     DatasetBusy,
     DatasetDamaged,
     DatasetMissing,
     HermesLanceError,
-    PluginMissing,
     UsageError,
 )
 from hermes_lance.core.signature import digest
@@ -30,6 +30,7 @@ from hermes_lance.store.segment import reading
 if TYPE_CHECKING:
     from hermes_lance.core.config import Config
     from hermes_lance.core.records import KnownFile, Root
+    from hermes_lance.plugged import Had
     from hermes_lance.store.check import Check
     from hermes_lance.store.compact import Removed
 
@@ -46,6 +47,7 @@ class Opened(Protocol):
     dataset: Path
     caller_owned: bool
     warnings: list[str]
+    plugged: dict[str, Had]
 
     def roots(self) -> list[Root]:
         """The folders that are indexed."""
@@ -73,6 +75,7 @@ def status(library: Opened, *, files: bool = False) -> dict[str, Any]:
     config, manifest = library.config, library.manifest_or_none()
     totals = manifest.totals if manifest else {}
     active = (manifest.space.get("active") if manifest else None) or {}
+    plugins = plugged.served(library)
     body: dict[str, Any] = {
         "success": True,
         "home": str(config.home),
@@ -105,22 +108,17 @@ def status(library: Opened, *, files: bool = False) -> dict[str, Any]:
         "size_bytes": folder_size(library.dataset),
         "retrieval_mode": config.retrieval_mode,
         "stale": _outdated(library, manifest),
-        "plugins": _plugins(library),
+        "plugins": {one.category: one.as_json() for one in plugins},
         "fingerprint": manifest.fingerprints.get("bundle") if manifest else None,
         "warnings": [
             *library.warnings,
-            *(f"{one}. {one.hint}" for one in _plugin_troubles(library)),
+            *(f"{error}. {error.hint}" for one in plugins for error in one.troubles),
             *_about_roots(library, manifest),
         ],
     }
     if files:
         body["files_detail"] = list(_file_rows(library, manifest))
     return body
-
-
-def _plugins(library: Opened) -> dict[str, Any]:
-    config = library.config
-    return {"parsers": dict(config.parsers), "chunkers": dict(config.chunkers), "embedders": config.embedder}
 
 
 def _outdated(library: Opened, manifest: Manifest | None) -> bool:
@@ -136,10 +134,10 @@ def _outdated(library: Opened, manifest: Manifest | None) -> bool:
     active = manifest.space.get("active") or {}
     if active.get("embedder") != library.config.embedder and library.embedder_trouble() is None:
         return True
-    try:
-        pieces = digest(PieceSignatures.of_config(library.config).all())
-    except PluginMissing:
-        return False  # a build could not redo them either; the warnings say why
+    signatures = PieceSignatures.of_config(library.config)
+    pieces = digest(signatures.all())
+    if signatures.troubles:
+        return False  # a build does not redo them either; the warnings say why
     return bool(manifest.fingerprints) and manifest.fingerprints.get("pieces") != pieces
 
 
@@ -169,17 +167,6 @@ def _away(library: Opened, manifest: Manifest | None, roots: Sequence[Root]) -> 
     with reading(state.path):
         devs = {root: state.column("devs")[rows.start] for root, rows in state.roots.items()}
     return {root.key for root in roots if is_away(os.fspath(root.path), devs.get(root.key, 0))}
-
-
-def _plugin_troubles(library: Opened) -> list[HermesLanceError]:
-    """Plugins that the configuration names and that cannot be had."""
-    embedder = library.embedder_trouble()
-    found: list[HermesLanceError] = [] if embedder is None else [embedder]
-    try:
-        PieceSignatures.of_config(library.config).all()
-    except PluginMissing as error:
-        found.append(error)
-    return found
 
 
 def _file_rows(library: Opened, manifest: Manifest | None) -> Iterator[dict[str, Any]]:
@@ -283,9 +270,9 @@ def _configuration(library: Opened) -> list[Check]:
             "Nothing is indexed twice; remove a root with `hermes-lance workspace roots remove` if it is not meant."
         )
         found.append(Check("overlap", False, "; ".join(shared), fatal=False, remedy=remedy))
-    troubles = _plugin_troubles(library)
-    found += [Check("plugins", False, str(one), fatal=False, remedy=one.hint) for one in troubles]
-    return found if troubles else [*found, Check("plugins", True, "all that are named can be had")]
+    ill = [one for one in plugged.health(library) if not one.healthy]
+    found += [Check("plugins", False, f"{one.category}: {one.message}", fatal=False, remedy=one.remedy) for one in ill]
+    return found if ill else [*found, Check("plugins", True, "all that are named can be had")]
 
 
 def collect_garbage(library: Opened, *, keep: int = 3, wait_seconds: float = 30.0) -> Removed:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from hermes_lance.core import registry
+
 MARKUP = ("text/rst", "text/org", "text/tex", "text/asciidoc", "text/wiki", "text/troff", "text/pod")
 DEFAULT_PARSERS: Mapping[str, str] = {
     "text/markdown": "markdown",
@@ -46,3 +48,17 @@ DEFAULT_CHUNKERS: Mapping[str, str] = {
     "text/xml": "keys",
     "*": "paragraphs",
 }
+
+
+def alone(category: str, name: str, default: Mapping[str, str]) -> dict[str, str]:
+    """What one name means for all media types. A parser serves what it can read, a chunker everything."""
+    if category == "chunkers":
+        return dict(default) if name == "builtin_structural" else {"*": name}
+    both = (*DEFAULT_PARSERS.items(), *OCR_PARSERS.items())
+    return {**default, **{kind: own for kind, own in both if own == name}}
+
+
+def sole_parser(active: object) -> str:
+    """A parser that is named alone and is none of ours: only itself knows what it reads."""
+    name = registry.normal("parsers", active) if isinstance(active, str) else ""
+    return "" if registry.is_built_in("parsers", name) else name

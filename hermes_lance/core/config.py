@@ -145,7 +145,9 @@ class Config:
     ocr: bool = False
     """Read the words of images and of scanned PDF pages; needs the extra `ocr`. Pictures are never described."""
     parsers: Mapping[str, str] = field(default_factory=lambda: dict(DEFAULT_PARSERS))
-    """Parser of each media type; one name alone serves all."""
+    """Parser of each media type or suffix (`.dwg`); one name alone serves what that parser can read."""
+    sole_parser: str = ""
+    """A parser of another package or of this home that was named alone: it serves what it says it can read."""
     chunkers: Mapping[str, str] = field(default_factory=lambda: dict(DEFAULT_CHUNKERS))
     """Chunker of each media type; one name alone serves all."""
     embedder: str = "minilm"

@@ -13,7 +13,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-from hermes_lance.core import registry
+from hermes_lance.core import choices, registry
 from hermes_lance.core.choices import DEFAULT_CHUNKERS, DEFAULT_PARSERS, OCR_PARSERS
 from hermes_lance.core.config import (
     ChunkingConfig,
@@ -137,10 +137,11 @@ def _plugin_map(
         return dict(default)
     reader.origins[f"knowledgebase.{category}.active"] = reader.where
     if isinstance(active, str):
-        name = registry.normal(category, active)
-        return dict(default) if name == "builtin_structural" else {"*": name}
+        return choices.alone(category, registry.normal(category, active), default)
     if isinstance(active, Mapping):
-        return {**default, **{str(key): registry.normal(category, str(name)) for key, name in active.items()}}
+        chosen = {str(key): registry.normal(category, str(name)) for key, name in active.items()}
+        # The name of what is chosen by media type anyway.
+        return {**default, **{key: name for key, name in chosen.items() if name != "builtin_structural"}}
     raise ConfigError(f"{reader.where}: knowledgebase.{category}.active must be a name or a map of media type to name")
 
 
@@ -272,6 +273,7 @@ def from_mapping(home: Path, data: Mapping[str, Any], where: str, config_file: P
         gate=nested(GateConfig(), "gate"),
         ocr=top.ocr,
         parsers=_plugin_map(reader, "parsers", parsers, default_parsers),
+        sole_parser=choices.sole_parser(parsers.get("active")),
         chunkers=_plugin_map(reader, "chunkers", chunkers, DEFAULT_CHUNKERS),
         parser_options=_all_options(reader, parsers, "parsers"),
         chunker_options=_all_options(reader, chunkers, "chunkers"),

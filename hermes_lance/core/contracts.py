@@ -151,9 +151,7 @@ class IndexSession(Protocol):
         """Source id of every file to the stamp that it was put with."""
         ...
 
-    def lexical(
-        self, text: str, rows: int, source_ids: Collection[str] | None = None
-    ) -> Sequence[tuple[str, float]]:
+    def lexical(self, text: str, rows: int, source_ids: Collection[str] | None = None) -> Sequence[tuple[str, float]]:
         """At most `rows` row ids by words, best first, of these files only where they are given."""
         ...
 

@@ -60,9 +60,9 @@ def find(category: str, name: str, home: Path | None = None) -> Found:
             return Found(category, name, "folder", _description(folder), folder=folder)
     if point is not None:
         return Found(category, name, "entry-point", point.value, point=point)
-    known = [*registry.names(category), *(one.name for one in folder_plugins.folders(home, category) if home)]
-    message = f"{category}: there is no {name!r}"
+    known, message = registry.names(category), f"{category}: there is no {name!r}"
     if home is not None:
+        known += [one.name for one in folder_plugins.folders(home, category)]
         message += f", neither installed nor a folder of {home.joinpath(*folder_plugins.PLACE, category)}"
     raise PluginMissing(message, hint=f"Choose one of: {', '.join(sorted(set(known)))}.")
 
@@ -254,4 +254,3 @@ def _where(error: BaseException, place: Path | None) -> str:
     foreign = [one for one in frames if Path(one.filename) != Path(__file__) and "importlib" not in one.filename]
     last = (own or foreign)[-1:]
     return "".join(f" ({one.filename}, line {one.lineno})" for one in last)
-

@@ -165,9 +165,7 @@ def plugin_class(category: str, name: str) -> Any:
         try:
             return point.load()
         except Exception as error:
-            raise PluginFailed(
-                f"plugin {name} ({category}): {error}", hint=f"Reinstall or remove {name}."
-            ) from error
+            raise PluginFailed(f"plugin {name} ({category}): {error}", hint=f"Reinstall or remove {name}.") from error
     if name not in BUILT_IN.get(category, ()):
         known = ", ".join(names(category))
         raise PluginMissing(f"{category}: there is no {name!r}", hint=f"Choose one of: {known}.")

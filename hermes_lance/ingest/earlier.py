@@ -20,13 +20,22 @@ RACY_NS = 2_000_000_000
 """A file modified this close to the moment it was read may have changed again within one tick of its clock."""
 
 
+SignatureOf = Callable[[str | None], str | None]
+"""Media type to the fingerprint that its rows are to have; none where any will do."""
+
+
+def as_wanted(made_with: str | None, wanted: str | None) -> bool:
+    """Whether rows of that fingerprint may stay."""
+    return wanted is None or made_with == wanted
+
+
 class Earlier:
     """The rows of the last publication that lie in what a run concerns."""
 
     def __init__(
         self,
         state: FilesState,
-        signature_of: Callable[[str | None], str],
+        signature_of: SignatureOf,
         *,
         now_ns: int,
         only: Mapping[str, Sequence[str]] | None = None,
@@ -102,9 +111,9 @@ class Earlier:
                 yield known
 
 
-def _settles(kind: Kind, signature_of: Callable[[str | None], str]) -> bool:
+def _settles(kind: Kind, signature_of: SignatureOf) -> bool:
     """Whether files of this kind need nothing as long as their bytes are the same."""
-    return kind.state == "indexed" and kind.plain and kind.pieces_signature == signature_of(kind.media_type)
+    return kind.state == "indexed" and kind.plain and as_wanted(kind.pieces_signature, signature_of(kind.media_type))
 
 
 def _apart(stretches: Iterator[range]) -> Iterator[range]:

@@ -6,12 +6,13 @@ The walk and the plan are the real ones; only time and size are guessed, from ra
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from hermes_lance.core.config import Config
 from hermes_lance.core.records import FileCounts, IndexReport, Problem, Root, SourceFile
+from hermes_lance.ingest.earlier import SignatureOf
 from hermes_lance.ingest.plan import TO_READ, Planned, Planner
 from hermes_lance.ingest.survey import files_words
 from hermes_lance.ingest.tally import Tally
@@ -64,7 +65,7 @@ def estimate(
     config: Config,
     dataset: Path,
     roots: Sequence[Root],
-    signature_of: Callable[[str | None], str],
+    signature_of: SignatureOf,
     *,
     full: bool = False,
 ) -> Estimate:

@@ -116,8 +116,8 @@ class Build:
             self.tally.warn(warning)
         return made.plan
 
-    def _signature_of(self, media_type: str | None) -> str:
-        return self._read().signature(media_type or "")
+    def _signature_of(self, media_type: str | None) -> str | None:
+        return self._read().wanted(media_type)
 
     def _read(self) -> Reader:
         if self._reader is None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import Literal
@@ -17,7 +17,7 @@ from hermes_lance.core.ids import source_id
 from hermes_lance.core.names import raw_bytes
 from hermes_lance.core.records import KnownFile, Skipped, SourceFile
 from hermes_lance.ingest import contents
-from hermes_lance.ingest.earlier import RACY_NS, Earlier
+from hermes_lance.ingest.earlier import RACY_NS, Earlier, SignatureOf, as_wanted
 from hermes_lance.ingest.walk import RootReport, Walk
 from hermes_lance.store.files import FilesState, nanoseconds
 from hermes_lance.store.forgotten import Forgotten, is_forgotten
@@ -73,12 +73,13 @@ class Plan:
 
 
 class Planner:
-    """Compares files with known rows. `signature_of(media_type)` is the present fingerprint of parser and chunker."""
+    """Compares files with known rows. `signature_of(media_type)` is the present fingerprint of parser and chunker, none
+    where rows of any are to stay."""
 
     def __init__(
         self,
         state: FilesState,
-        signature_of: Callable[[str | None], str],
+        signature_of: SignatureOf,
         *,
         max_bytes: int,
         only: Mapping[str, Sequence[str]] | None = None,
@@ -167,7 +168,7 @@ class Planner:
             return replace(self._left_out(file, key, known, DROPPED), sha256=sha256)
         if known.state == "pending":
             return Planned(file, key, "retry", known, sha256=sha256)
-        if known.pieces_signature != self.signature_of(known.media_type):
+        if not as_wanted(known.pieces_signature, self.signature_of(known.media_type)):
             return Planned(file, key, "outdated", known, sha256=sha256)
         if known.state == "failed" and known.retry_after is not None and known.retry_after * 10**9 <= self.now_ns:
             return Planned(file, key, "retry", known, sha256=sha256)
@@ -210,7 +211,7 @@ class Planner:
         """Pair added files with vanished rows of the same bytes and suffix; what stays unpaired is removed."""
         by_size: dict[int, list[KnownFile]] = defaultdict(list)
         for row in vanished:
-            current = row.pieces_signature == self.signature_of(row.media_type)
+            current = as_wanted(row.pieces_signature, self.signature_of(row.media_type))
             if row.state == "indexed" and row.sha256 and current and not self.full:
                 by_size[row.size].append(row)
         used: set[str] = set()

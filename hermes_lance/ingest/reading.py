@@ -65,17 +65,25 @@ class Reader:
         """Fingerprint of everything that shapes the rows of a file of this type; redone when it changes."""
         return self._pieces.of(media_type)
 
+    def wanted(self, media_type: str | None) -> str | None:
+        """The same for files that are there already; none where any will do."""
+        return self._pieces.wanted(media_type)
+
     def read(self, data: bytes, path: str, origin: Origin) -> Read | Unread:
         """The rows of a file, or why it has none."""
-        kind = media.media_type(path, data)
+        chosen = self._pieces.by_suffix.get("." + media.suffix_of(path))
+        kind = chosen or media.media_type(path, data)
         try:
-            refused = media.refused_by_name(path)
+            refused = media.refused_by_name(path) if chosen is None else None
             parser = self.parser_for(kind)
             if refused is not None and not (parser is not None and kind.startswith("image/")):
                 raise refused
             if parser is None:
                 raise media.unsupported(path, kind)
             document = parser.parse(data, path=path, media_type=kind)
+            if not isinstance(document, Document):
+                what = "nothing" if document is None else type(document).__name__
+                raise TypeError(f"the parser {parser.name} gave {what} where a Document was due")
             chunker = self.chunker_for(document.media_type)
             pieces = chunker.pieces(document)
             label = chunker.chunker_label(document) if hasattr(chunker, "chunker_label") else chunker.signature()

@@ -16,6 +16,7 @@ from hermes_lance.core.choices import DEFAULT_CHUNKERS, DEFAULT_PARSERS
 from hermes_lance.core.config import ChunkingConfig, Config
 from hermes_lance.core.errors import UNAVAILABLE, HermesLanceError, PluginMissing
 from hermes_lance.core.signature import digest
+from hermes_lance.ingest.served import parsers_of
 from hermes_lance.models import embed_text
 
 
@@ -32,6 +33,8 @@ class PieceSignatures:
     options: Mapping[str, Mapping[str, Mapping[str, Any]]] = field(default_factory=dict)
     """Category and name to the options that the user wrote."""
     home: Path | None = None
+    by_suffix: Mapping[str, str] = field(default_factory=dict)
+    """Suffix, with its dot, to the media type that the configuration gives to such files."""
     troubles: dict[tuple[str, str], HermesLanceError] = field(default_factory=dict)
     """Category and name of what was asked for and cannot be had."""
     _made: dict[tuple[str, str], Any] = field(default_factory=dict)
@@ -42,7 +45,11 @@ class PieceSignatures:
     def of_config(cls, config: Config) -> PieceSignatures:
         """As the configuration says."""
         options = {"parsers": config.parser_options, "chunkers": config.chunker_options}
-        return cls(config.parsers, config.chunkers, config.chunking, options, config.home)
+        served = parsers_of(config)
+        made = cls(served.parsers, config.chunkers, config.chunking, options, config.home, served.by_suffix)
+        if served.trouble is not None:
+            made.troubles["parsers", config.sole_parser] = served.trouble
+        return made
 
     def parser_name(self, media_type: str) -> str | None:
         """The parser whose pattern fits best."""
@@ -82,6 +89,9 @@ class PieceSignatures:
 
     def warnings(self) -> list[str]:
         """What is to be said of plugins that cannot be had, and of what takes their place."""
+        for category, choices in (("parsers", self.parsers), ("chunkers", self.chunkers)):
+            for name in choices.values():
+                self.available(category, name)
         return [
             f"{error}; the default takes its place for new and changed files. {error.hint}"
             for error in self.troubles.values()

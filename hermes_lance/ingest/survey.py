@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from hermes_lance.core.config import Config
 from hermes_lance.core.records import IndexReport, Root
+from hermes_lance.ingest.earlier import SignatureOf
 from hermes_lance.ingest.plan import Plan, Planner
 from hermes_lance.ingest.roots import roots_differ
 from hermes_lance.ingest.tally import Tally
@@ -45,7 +46,7 @@ def survey(
     config: Config,
     dataset: Path,
     roots: Sequence[Root],
-    signature_of: Callable[[str | None], str],
+    signature_of: SignatureOf,
     base: Manifest | None,
     *,
     only: Mapping[str, Sequence[str]] | None = None,

@@ -22,6 +22,7 @@ from hermes_lance.ingest.contents import reason, too_large
 from hermes_lance.ingest.links import link_verdict
 from hermes_lance.ingest.quick import Entry, Names, Stat, unsettled
 from hermes_lance.ingest.rule_files import begins, rules_in
+from hermes_lance.ingest.served import parsers_of
 from hermes_lance.parse import suffixes
 
 Found = SourceFile | tuple[SourceFile, Skipped]
@@ -48,12 +49,13 @@ def settings_from(config: Config) -> WalkSettings:
     indexing = config.indexing
     honoured = {ignore.HERMESIGNORE: indexing.respect_hermesignore, ignore.GITIGNORE: indexing.respect_gitignore}
     own = {os.path.realpath(config.knowledgebase_root)}
+    served = parsers_of(config)
+    images = registry.best_match(served.parsers, "image/png") is not None
+    excluded = ("." + suffix.lower().lstrip("*").lstrip(".") for suffix in indexing.exclude_suffixes)
     return WalkSettings(
         int(indexing.max_file_mb * 2**20),
-        *suffixes.unopened(reads_images=registry.best_match(config.parsers, "image/png") is not None),
-        exclude_suffixes=frozenset(
-            "." + suffix.lower().lstrip("*").lstrip(".") for suffix in indexing.exclude_suffixes
-        ),
+        *suffixes.unopened(reads_images=images, but=served.by_suffix),
+        exclude_suffixes=frozenset(excluded),
         include_hidden=indexing.include_hidden,
         rule_files=tuple(name for name in ignore.IGNORE_FILES if honoured[name]),
         excluded=frozenset(own),

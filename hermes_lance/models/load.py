@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from hermes_lance.core import plugins
+from hermes_lance.core.errors import HermesLanceError
 
 if TYPE_CHECKING:
     from hermes_lance.core.contracts import Embedder
@@ -19,4 +21,30 @@ def embedder(name: str, options: Mapping[str, Any] | None = None, home: Path | N
     Loads no weights: built-in embedders do that at their first text.
     """
     made: Embedder = plugins.make("embedders", name, options, home=home)
+    if plugins.find("embedders", name, home).source != "builtin":
+        made = cast("Embedder", Guarded(made, name))
     return made
+
+
+class Guarded:
+    """A plugin whose every exception comes out as `PluginFailed`, so that words are found while vectors wait."""
+
+    def __init__(self, made: Any, name: str) -> None:
+        self.plugin = made
+        self._name = name
+
+    def __getattr__(self, attribute: str) -> Any:
+        value = getattr(self.plugin, attribute)
+        if not callable(value):
+            return value
+
+        @wraps(value)
+        def call(*arguments: Any, **named: Any) -> Any:
+            try:
+                return value(*arguments, **named)
+            except HermesLanceError:
+                raise
+            except Exception as error:
+                raise plugins.fault("embedders", self._name, error) from error
+
+        return call

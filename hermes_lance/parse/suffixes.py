@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 
 def _spread(rows: Mapping[str, str]) -> dict[str, str]:
@@ -239,9 +239,11 @@ IMAGE_DETAIL = "a picture, whose words only OCR can read"
 OCR_REMEDY = "knowledgebase.ocr, which needs hermes-lance[ocr]"
 
 
-def unopened(*, reads_images: bool) -> tuple[frozenset[str], frozenset[str]]:
-    """Suffixes, with their dot, of files that are never opened: those of binary files, and those of pictures."""
+def unopened(*, reads_images: bool, but: Collection[str] = ()) -> tuple[frozenset[str], frozenset[str]]:
+    """Suffixes, with their dot, of files that are never opened: those of binary files, and those of pictures; without
+    the ones in `but`."""
     pictures = {suffix for suffix, what in BINARY_SUFFIXES.items() if what == PICTURES}
-    images = pictures - READABLE_PICTURES if reads_images else pictures
-    others = (suffix for suffix in BINARY_SUFFIXES if suffix not in pictures)
-    return frozenset(f".{suffix}" for suffix in others), frozenset(f".{suffix}" for suffix in images)
+    closed = pictures - READABLE_PICTURES if reads_images else pictures
+    others = BINARY_SUFFIXES.keys() - pictures
+    binary, images = (frozenset(f".{suffix}" for suffix in part).difference(but) for part in (others, closed))
+    return binary, images

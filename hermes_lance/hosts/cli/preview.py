@@ -32,7 +32,7 @@ def preview(invocation: Invocation, library: Library, extra: Sequence[tuple[Path
         config,
         library.dataset,
         root_list.active_roots(config),
-        PieceSignatures.of_config(config).of,
+        PieceSignatures.of_config(config).wanted,
         full=full,
     )
     found.warnings = [*library.warnings, *found.warnings]
