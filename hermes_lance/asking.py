@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from hermes_lance.core.records import Query
     from hermes_lance.library import Library
     from hermes_lance.search.page import Answer
+    from hermes_lance.search.ranking import Settings
     from hermes_lance.search.turn import Shelf, Turn
 
 log = logging.getLogger(__name__)
@@ -25,20 +26,28 @@ def search(library: Library, query: Query, generation: str | None) -> Answer:
     """See `Library.search`."""
     from hermes_lance.search.answer import answer
     from hermes_lance.search.freshness import Freshness
-    from hermes_lance.search.ranking import Settings
 
     snapshot = library.snapshot(generation)
-    settings = Settings(
-        fusion=library.config.search.fusion,
-        dense_weight=library.config.search.dense_weight,
-        candidates=library.config.search.candidates,
-        check_disk=generation is None and not library.caller_owned,
-    )
+    settings, said = _settings(library, check_disk=generation is None and not library.caller_owned)
     embedder, waiting = library.query_embedder(snapshot) if query.mode != "lexical" else (None, ())
     places = library.places(snapshot)
     freshness = Freshness(places.of, places.folder)
     found = answer(query, snapshot, settings, embedder, freshness, places.display)
-    return replace(found, warnings=(*library.warnings, *waiting, *found.warnings))
+    return replace(found, warnings=(*library.warnings, *said, *waiting, *found.warnings))
+
+
+def _settings(library: Library, *, check_disk: bool) -> tuple[Settings, tuple[str, ...]]:
+    """How a question is asked, and what is to be said of a retriever that cannot be had."""
+    from hermes_lance.search.ranking import Settings
+
+    search, retriever = library.config.search, None
+    said: tuple[str, ...] = ()
+    if library.config.retriever != "builtin_hybrid" or library.config.retriever_options:
+        from hermes_lance.plugged import asked_by, had
+
+        search, retriever, said = asked_by(had(library, "retrievers"), search)
+    settings = Settings(search.fusion, search.dense_weight, search.candidates, None, retriever, check_disk=check_disk)
+    return settings, said
 
 
 def context(library: Library, message: str, history: Sequence[Any], mode: str | None) -> Turn:
@@ -71,6 +80,7 @@ def _shelf(library: Library) -> Shelf:
 
     snapshot = library.snapshot()
     embedder, waiting = library.query_embedder(snapshot)
+    settings, said = _settings(library, check_disk=not library.caller_owned)
     places = library.places(snapshot)
     memories = f"{library.config.home}/memories/"
 
@@ -85,6 +95,6 @@ def _shelf(library: Library) -> Shelf:
         freshness,
         places.display,
         is_memory,
-        not library.caller_owned,
-        (*library.warnings, *waiting),
+        settings,
+        (*library.warnings, *said, *waiting),
     )

@@ -7,7 +7,7 @@ status, doctor and results say so.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from hermes_lance.core import plugins, registry
@@ -17,7 +17,8 @@ from hermes_lance.core.signature import digest
 from hermes_lance.ingest.signatures import PieceSignatures
 
 if TYPE_CHECKING:
-    from hermes_lance.core.config import Config
+    from hermes_lance.core.config import Config, SearchConfig
+    from hermes_lance.core.contracts import Retriever
     from hermes_lance.store.manifest import Manifest
 
 DEFAULTS: Mapping[str, str] = {
@@ -75,6 +76,19 @@ def had(library: Opened, category: str) -> Had:
             found = Had(key, trouble=error)
     library.plugged[category] = found
     return found
+
+
+def asked_by(found: Had, search: SearchConfig) -> tuple[SearchConfig, Retriever | None, tuple[str, ...]]:
+    """The settings of a question with those of our own retriever, or the plugin that ranks in its place; or why it
+    cannot be had, and ours does."""
+    from hermes_lance.search.retrievers import HybridRetriever, RrfRetriever
+
+    if found.trouble is not None:
+        return search, None, (f"{found.trouble}; {DEFAULTS['retrievers']} answers instead. {found.trouble.hint}",)
+    if type(found.made) not in (HybridRetriever, RrfRetriever):
+        return search, found.made, ()
+    own = {key: getattr(found.made, key) for key in ("fusion", "dense_weight", "candidates")}
+    return replace(search, **{key: value for key, value in own.items() if value not in ("", None)}), None, ()
 
 
 @dataclass(slots=True)
@@ -153,7 +167,10 @@ def _by_media_type(library: Opened, category: str) -> Served:
 
 def _embedder(library: Opened) -> Served:
     name = library.config.embedder
-    manifest = library.manifest_or_none()
+    try:
+        manifest = library.manifest_or_none()
+    except HermesLanceError:
+        manifest = None  # another check says what is wrong with the dataset
     active = (manifest.space.get("active") if manifest is not None else None) or {}
     trouble = library.embedder_trouble()
     resolved = name

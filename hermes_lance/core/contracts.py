@@ -119,6 +119,10 @@ class SearchView(Protocol):
         """The best rows by meaning: row number and cosine, best first; empty without vectors."""
         ...
 
+    def passage(self, row: int) -> ChunkRow:
+        """Text and place of a row."""
+        ...
+
 
 @runtime_checkable
 class Retriever(Protocol):
@@ -131,7 +135,7 @@ class Retriever(Protocol):
         ...
 
     def retrieve(self, query: Query, view: SearchView, rows: int) -> list[tuple[int, float]]:
-        """At most `rows` row numbers with a score, best first."""
+        """At most `rows` row numbers with a score, best first, each once. Any error: ours answers, with a warning."""
         ...
 
 

@@ -88,6 +88,10 @@ def make(
     `PluginFailed` that names plugin, file and line.
     """
     found = find(category, name, home)
+    if options:
+        from hermes_lance.core.service_keys import refuse_keys
+
+        refuse_keys(f"knowledgebase.{category}.{found.name}", options)
     try:
         made = _made(found, home, dict(options or {}), offered or {})
         if found.source != "builtin":

@@ -51,6 +51,10 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "openai": "hermes_lance.models.openai_embed:OpenAiEmbedder",
         "google": "hermes_lance.models.google_embed:GoogleEmbedder",
     },
+    "retrievers": {
+        "builtin_hybrid": "hermes_lance.search.retrievers:HybridRetriever",
+        "builtin_hybrid_rrf": "hermes_lance.search.retrievers:RrfRetriever",
+    },
 }
 SIGNATURES: Mapping[str, Mapping[str, str]] = {
     "parsers": {
@@ -75,6 +79,7 @@ SIGNATURES: Mapping[str, Mapping[str, str]] = {
         "rows": "rows/1:{target}:{overlap}",
         "fixed": "fixed/1:{target}:{overlap}",
     },
+    "retrievers": {"builtin_hybrid": "builtin_hybrid/1", "builtin_hybrid_rrf": "builtin_hybrid_rrf/1"},
 }
 """What the built-in classes answer when they are asked for their signature; a test compares the two."""
 WITHOUT_CLASS: Mapping[str, tuple[str, ...]] = {"rerankers": ("disabled",), "index_stores": ("lance",)}

@@ -48,7 +48,6 @@ def settings_from(config: Config) -> WalkSettings:
     """What the configuration asks for; our own index is never walked."""
     indexing = config.indexing
     honoured = {ignore.HERMESIGNORE: indexing.respect_hermesignore, ignore.GITIGNORE: indexing.respect_gitignore}
-    own = {os.path.realpath(config.knowledgebase_root)}
     served = parsers_of(config)
     images = registry.best_match(served.parsers, "image/png") is not None
     excluded = ("." + suffix.lower().lstrip("*").lstrip(".") for suffix in indexing.exclude_suffixes)
@@ -58,7 +57,7 @@ def settings_from(config: Config) -> WalkSettings:
         exclude_suffixes=frozenset(excluded),
         include_hidden=indexing.include_hidden,
         rule_files=tuple(name for name in ignore.IGNORE_FILES if honoured[name]),
-        excluded=frozenset(own),
+        excluded=frozenset({os.path.realpath(config.knowledgebase_root)}),
     )
 
 

@@ -15,6 +15,7 @@ from hermes_lance.core import ids
 from hermes_lance.core.errors import ModelUnavailable, PluginFailed, PluginMissing
 from hermes_lance.core.records import KnownFile, Query
 from hermes_lance.core.words import AnalysedQuery, Analyser
+from hermes_lance.search.legs import LegSource, OwnLegs
 from hermes_lance.store.lexical_query import LexicalFilters
 from hermes_lance.store.snapshot import Snapshot
 
@@ -31,6 +32,8 @@ class Legs:
     dense: list[tuple[int, float]] = field(default_factory=list)
     verbatim: list[int] = field(default_factory=list)
     dense_asked: bool = False
+    files: frozenset[str] | None = None
+    """Ids of the files that the filters of the question leave; none without filters."""
     warnings: list[str] = field(default_factory=list)
 
 
@@ -45,11 +48,12 @@ def gather(
     embedder: Callable[[], Embedder] | None,
     rows: tuple[int, int],
     display: Callable[[KnownFile], str],
+    source: LegSource | None = None,
 ) -> Legs:
     """Both legs of a query over one snapshot, with at most so many `rows` of the lexical and of the dense one.
 
     `embedder` is called only when there are vectors to compare with;
-    `display` gives the path that filters are matched against."""
+    `display` gives the path that filters are matched against; `source` is asked in the place of the snapshot."""
     legs = Legs(Analyser().query(query.text))
     if legs.analysed.empty:
         legs.warnings.append("nothing in the query can be looked for: it holds no word")
@@ -60,12 +64,12 @@ def gather(
     if files is not None and not files:
         legs.warnings.append("no indexed file matches the filter")
         return legs
-    filters = LexicalFilters(source_ids=files)
+    legs.files, source = files, source or OwnLegs(snapshot)
     if query.mode in {"lexical", "hybrid"}:
-        legs.lexical = snapshot.lexical.search(legs.analysed, rows[0], filters)
-        legs.verbatim = snapshot.lexical.verbatim(legs.analysed, filters=filters)
+        legs.lexical = source.lexical(legs.analysed, query.text, rows[0], files)
+        legs.verbatim = snapshot.lexical.verbatim(legs.analysed, filters=LexicalFilters(source_ids=files))
     if query.mode in {"dense", "hybrid"}:
-        _ask_dense(legs, query, snapshot, embedder, rows[1], files)
+        _ask_dense(legs, query, snapshot, source, embedder, rows[1])
     return legs
 
 
@@ -73,9 +77,9 @@ def _ask_dense(
     legs: Legs,
     query: Query,
     snapshot: Snapshot,
+    source: LegSource,
     embedder: Callable[[], Embedder] | None,
     rows: int,
-    files: frozenset[str] | None,
 ) -> None:
     if embedder is None:
         return
@@ -93,7 +97,7 @@ def _ask_dense(
     if not vector.any():
         legs.warnings.append("the query has nothing that the embedder can read: only words were compared")
         return
-    legs.dense = snapshot.vectors.search(vector, rows, source_ids=files, exact=query.exact)
+    legs.dense = source.dense(vector, rows, legs.files, exact=query.exact)
     legs.dense_asked = True
 
 

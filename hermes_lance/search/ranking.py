@@ -15,11 +15,13 @@ from hermes_lance.core.records import ChunkRow, Hit, KnownFile, Query, TraceEntr
 from hermes_lance.core.words import share_outside
 from hermes_lance.search import candidates, fuse
 from hermes_lance.search.fuse import Fused
+from hermes_lance.search.legs import LegSource, OwnLegs
+from hermes_lance.search.view import View, ranked_by
 from hermes_lance.store.rows import Located
 from hermes_lance.store.snapshot import Snapshot
 
 if TYPE_CHECKING:
-    from hermes_lance.core.contracts import Embedder
+    from hermes_lance.core.contracts import Embedder, Retriever
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +34,10 @@ class Settings:
     """Rows asked of each leg, at least; more where the page needs them."""
     leg_rows: tuple[int, int] | None = None
     """Rows asked of the lexical and of the dense leg, whatever the page; instead of `candidates`."""
+    retriever: Retriever | None = None
+    """A plugin that ranks in the place of our fusion."""
+    legs: LegSource | None = None
+    """An index store that is asked in the place of the generation's own index and vectors."""
     check_disk: bool = True
     """Compare with the files on disk and drop what is gone; off for old generations and datasets without a home."""
 
@@ -91,10 +97,16 @@ def _fused(
     trace: Trace,
 ) -> Ranking:
     rows = settings.leg_rows or (candidates.depth(query, settings.candidates),) * 2
-    legs = candidates.gather(query, snapshot, embedder, rows, display)
+    legs = candidates.gather(query, snapshot, embedder, rows, display, settings.legs)
     trace.note("analyse", "empty" if legs.analysed.empty else "ok", terms=list(legs.analysed.terms))
     trace.note("lexical", f"{len(legs.lexical)} rows", verbatim=len(legs.verbatim))
     trace.note("dense", f"{len(legs.dense)} rows", asked=legs.dense_asked)
+    if settings.retriever is not None and not legs.analysed.empty:
+        view = View(query, snapshot, settings.legs or OwnLegs(snapshot), embedder, legs, legs.files)
+        ranking = ranked_by(settings.retriever, view, max(rows))
+        trace.note("retrieve", "failed" if ranking is None else f"{len(ranking)} rows", by=settings.retriever.name)
+        if ranking is not None:
+            return Ranking(legs, ranking)
     method = query.fusion or settings.fusion
     weight = _weight(query, settings, embedder if legs.dense_asked else None)
     tiers = _tiers(query, legs, snapshot)

@@ -7,7 +7,7 @@ wrong by accident is caught by the caller, who has the last word for every door.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -82,7 +82,8 @@ class Shelf:
     display: Callable[[KnownFile], str]
     is_memory: Callable[[KnownFile], bool] = lambda known: False
     """Whether a file is part of the host's own memory, which is never injected."""
-    check_disk: bool = True
+    settings: Settings = field(default_factory=Settings)
+    """How it is searched."""
     warnings: tuple[str, ...] = ()
 
 
@@ -148,12 +149,7 @@ def _asked(message: str, history: Sequence[enrich.Message]) -> Query:
 def _candidates(query: Query, config: Config, shelf: Shelf, trace: Trace) -> tuple[Ranking, list[Option]]:
     """The fused candidates that may be injected, best first."""
     inject = config.inject
-    settings = Settings(
-        fusion=config.search.fusion,
-        dense_weight=config.search.dense_weight,
-        leg_rows=(inject.sparse_top_k, inject.dense_top_k),
-        check_disk=shelf.check_disk,
-    )
+    settings = replace(shelf.settings, leg_rows=(inject.sparse_top_k, inject.dense_top_k))
     ranking = ranked(query, shelf.snapshot, settings, shelf.embedder, shelf.display, trace)
     found = list(islice(_eligible(ranking, shelf, trace), inject.fused_top_k))
     shelf.snapshot.let_go()
@@ -167,7 +163,7 @@ def _eligible(ranking: Ranking, shelf: Shelf, trace: Trace) -> Iterator[Option]:
     labels = {root["key"]: root["label"] for root in shelf.snapshot.manifest.roots}
     for one, place in ranking.placed(shelf.snapshot):
         known = shelf.snapshot.files.get(place.source_id)
-        state = shelf.freshness.of(known) if shelf.check_disk else UNVERIFIED
+        state = shelf.freshness.of(known) if shelf.settings.check_disk else UNVERIFIED
         if state == GONE:
             trace.note("freshness", "left out: gone", path=place.path)
             continue

@@ -158,9 +158,9 @@ def test_vectors_of_an_earlier_embedder_are_asked_with_it_and_it_is_loaded_once(
     (tmp_path / "config.yaml").write_text("knowledgebase:\n  embedders:\n    active: minilm\n")
     later, loaded, real = hermes_lance.open(tmp_path), [], load.embedder
 
-    def counted(name, options=None):
+    def counted(name, options=None, home=None):
         loaded.append(name)
-        return real(name, options)
+        return real(name, options, home)
 
     monkeypatch.setattr(load, "embedder", counted)
     for _ in range(3):
