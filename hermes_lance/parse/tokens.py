@@ -8,7 +8,6 @@ Devanagari, which is on the safe side. A run without letters, such as base64, is
 
 from __future__ import annotations
 
-import math
 from bisect import bisect_right
 from collections.abc import Iterable
 from itertools import accumulate
@@ -74,11 +73,6 @@ def estimate(text: str) -> float:
     coded = _coded(text)
     plain: float = _plain(*_counted(coded, 0, len(coded)))
     return plain if text.isascii() else _with_foreign(plain, coded)
-
-
-def model_tokens(text: str) -> int:
-    """Tokens that a language model makes of `text`, rather too many than too few."""
-    return math.ceil(max(1.15 * estimate(text), len(text.encode("utf-8", "surrogatepass")) / 4))
 
 
 class _Tallies:

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hermes_lance.core.redact import MASK, mask_shapes, redact
-from hermes_lance.parse.tokens import model_tokens
+from hermes_lance.search.budget import model_tokens
 from hermes_lance.search.freshness import CHANGED, UNVERIFIED
 from hermes_lance.search.page import citation
 
@@ -29,6 +29,7 @@ NOTE = (
 
 END = "[End of workspace source]"
 LONGEST_PASSAGE_CHARS = 6_000
+LONGEST_LOOKED_AT_CHARS = 4 * LONGEST_PASSAGE_CHARS
 LONGEST_LINE_CHARS = 300
 """Of what is shown on one line: section trails and warnings."""
 
@@ -50,14 +51,35 @@ class Passage:
     """The heading or scope trail on one line; empty where there is none."""
 
 
-def passage(hit: Hit, longest: int = LONGEST_PASSAGE_CHARS) -> Passage:
-    """A hit between its delimiters. A body of more than `longest` characters is cut, and the note says so."""
-    source = path_line(citation(hit))
-    lines = _LINE_ENDS.sub("\n", hit.text)
+@dataclass(frozen=True, slots=True)
+class _Ready:
+    """A hit without anything hidden or secret, to be cut and delimited."""
+
+    source: str
+    body: str
+    notes: tuple[str, ...]
+    chars: int
+    """Of the whole passage."""
+
+    def delimited(self, longest: int) -> str:
+        """Header, notes, at most `longest` characters of the body, end line."""
+        notes = list(self.notes)
+        kept = self.body[:longest].rstrip()
+        body = neutral(kept)
+        if body != kept:
+            notes.append("imitated delimiters and control tokens defused")
+        if self.chars > longest:
+            notes.append(f"cut after {longest:,} of {self.chars:,} characters")
+        note = [f"[Source note: {'; '.join(notes)}]"] if notes else []
+        return "\n".join([f"[Workspace source: {self.source}]", *note, body, END])
+
+
+def _ready(hit: Hit) -> _Ready:
+    # What is cut off anyway need not be looked through; a secret that reaches that far is still seen as one.
+    text = hit.text[:LONGEST_LOOKED_AT_CHARS]
+    lines = _LINE_ENDS.sub("\n", text)
     visible = _HIDDEN.sub("", lines)
     masked = redact(visible)
-    kept = masked[:longest].rstrip()
-    body = neutral(kept)
     notes = []
     if hit.freshness in _FRESHNESS:
         notes.append(_FRESHNESS[hit.freshness])
@@ -68,13 +90,13 @@ def passage(hit: Hit, longest: int = LONGEST_PASSAGE_CHARS) -> Passage:
     values = masked.count(MASK) - visible.count(MASK)
     if values > 0:
         notes.append(f"{values} secret-looking {'value' if values == 1 else 'values'} masked")
-    if body != kept:
-        notes.append("imitated delimiters and control tokens defused")
-    if len(masked) > longest:
-        notes.append(f"cut after {longest:,} of {len(masked):,} characters")
-    note = [f"[Source note: {'; '.join(notes)}]"] if notes else []
-    text = "\n".join([f"[Workspace source: {source}]", *note, body, END])
-    return Passage(source, text, one_line(" > ".join(hit.section)))
+    return _Ready(path_line(citation(hit)), masked, tuple(notes), len(masked) + len(hit.text) - len(text))
+
+
+def passage(hit: Hit, longest: int = LONGEST_PASSAGE_CHARS) -> Passage:
+    """A hit between its delimiters. A body of more than `longest` characters is cut, and the note says so."""
+    ready = _ready(hit)
+    return Passage(ready.source, ready.delimited(longest), one_line(" > ".join(hit.section)))
 
 
 def passages(hits: Iterable[Hit], longest_together: int) -> list[Passage]:
@@ -115,32 +137,54 @@ class Block:
 def block(hits: Iterable[Hit], most_tokens: int, most_hits: int, longest_chars: int | None = None) -> Block:
     """The note and as many passages as fit, envelope included; a passage that does not fit is passed over, the first
     one is cut instead. Empty where not even that fits."""
-    text = BLOCK_NOTE
+    room = _Room(most_tokens, longest_chars)
+    parts: list[str] = []
     taken: list[Hit] = []
-
-    def fits(longer: str) -> bool:
-        return model_tokens(longer) <= most_tokens and (longest_chars is None or len(longer) <= longest_chars)
-
-    for hit in hits:
+    note = room.take(BLOCK_NOTE)
+    for hit in hits if note is not None else ():
         if len(taken) == most_hits:
             break
-        longer = f"{text}\n\n{passage(hit).text}"
-        if not fits(longer) and not taken:
-            longer = _cut_to_fit(hit, text, fits)
-        if longer and fits(longer):
-            text = longer
+        ready = _ready(hit)
+        shown = room.take(ready.delimited(LONGEST_PASSAGE_CHARS))
+        if shown is None and not taken:
+            shown = room.take(_longest_that_fits(ready, room))
+        if shown is not None:
+            parts.append(shown)
             taken.append(hit)
+    text = "\n\n".join([BLOCK_NOTE, *parts])
     return Block(text, model_tokens(text), tuple(taken)) if taken else Block("", 0, ())
 
 
-def _cut_to_fit(hit: Hit, text: str, fits: Callable[[str], bool]) -> str:
-    """`text` and the longest beginning of a passage that fits; empty where that is next to nothing."""
-    low, high, found = FEWEST_CHARS, LONGEST_PASSAGE_CHARS, ""
+class _Room:
+    """What is left of a budget. Parts are counted one by one, each with the empty line before it."""
+
+    def __init__(self, tokens: int, chars: int | None) -> None:
+        self.tokens = tokens
+        self.chars = chars
+
+    def holds(self, part: str) -> bool:
+        """Whether there is room for a part."""
+        part = f"\n\n{part}"
+        return model_tokens(part) <= self.tokens and (self.chars is None or len(part) <= self.chars)
+
+    def take(self, part: str | None) -> str | None:
+        """The part, and the room it needs is gone; none where there is no room."""
+        if part is None or not self.holds(part):
+            return None
+        self.tokens -= model_tokens(f"\n\n{part}")
+        if self.chars is not None:
+            self.chars -= len(part) + 2
+        return part
+
+
+def _longest_that_fits(ready: _Ready, room: _Room) -> str | None:
+    """The longest beginning of a passage that there is room for; none where that is next to nothing."""
+    low, high, found = FEWEST_CHARS, min(len(ready.body), LONGEST_PASSAGE_CHARS), None
     while low <= high:
         middle = (low + high) // 2
-        longer = f"{text}\n\n{passage(hit, middle).text}"
-        if fits(longer):
-            found, low = longer, middle + 1
+        shown = ready.delimited(middle)
+        if room.holds(shown):
+            found, low = shown, middle + 1
         else:
             high = middle - 1
     return found
@@ -177,7 +221,7 @@ def without_hidden_characters(text: str) -> str:
 # -- delimiters ---------------------------------------------------------------------------------------------------
 
 _DELIMITERS = ("workspace source", "end of workspace source", "source note", "system note")
-_GAP = r"(?:[^\w\]]|_){0,6}+"
+_GAP = r"(?:[^\w\]]|_){0,64}+"
 """What a reader looks over between two letters: blanks, dots, joiners, combining marks."""
 _FORGED = re.compile(
     rf"[\[【〔〖「『⟦《〈](?={_GAP}(?:{'|'.join(_GAP.join(one.replace(' ', '')) for one in _DELIMITERS)}))"
