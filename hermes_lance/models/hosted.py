@@ -10,6 +10,7 @@ import importlib.util
 import ipaddress
 import threading
 import time
+import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 DOCUMENT, QUESTION = "document", "question"
 REMEMBERED_QUESTIONS = 64
 """The next page of an answer sends nothing, and waits for nobody."""
+REST_SECONDS = 15.0
+"""After a question that the service did not answer in time: so long, no other question waits for it."""
 TOKENS_LEFT_FREE = 32
 """Of the window, for the words that go before a text, and for the marks that a tokenizer adds."""
 
@@ -109,6 +112,7 @@ class HostedEmbedder:
         self._loading = threading.Lock()
         self._loaded: Any = None
         self._questions: OrderedDict[str, Vectors] = OrderedDict()
+        self._rests_until = 0.0
 
     # -- the contract ------------------------------------------------------------------------------------------
 
@@ -140,9 +144,7 @@ class HostedEmbedder:
             if found is not None:
                 self._questions[text] = found
                 return found.copy()
-        client = self._client()
-        patience = Patience(self._query_timeout, self._retries, until=time.monotonic() + self._query_timeout)
-        vector: Vectors = self._vectors(client, [text], QUESTION, patience)[0]
+        vector = self._question(text)
         with self._loading:
             self._questions[text] = vector
             while len(self._questions) > REMEMBERED_QUESTIONS:
@@ -167,7 +169,10 @@ class HostedEmbedder:
     def _client(self) -> Any:
         with self._loading:
             if self._loaded is None:
-                self._loaded = self._make_client()
+                self._loaded = client = self._make_client()
+                if close := getattr(client, "close", None):
+                    # Kept connections end with us, and not whenever the collector finds them.
+                    weakref.finalize(self, close).atexit = False
             return self._loaded
 
     def _batches(self, texts: Sequence[str]) -> Iterator[list[int]]:
@@ -184,6 +189,23 @@ class HostedEmbedder:
             tokens += size
         if batch:
             yield batch
+
+    def _question(self, text: str) -> Vectors:
+        client = self._client()
+        began = time.monotonic()
+        if began < self._rests_until:
+            raise ModelUnavailable(
+                f"embedder {self.name}: not asked, since it did not answer in time a moment ago",
+                hint=f"It is asked again after {REST_SECONDS:.0f} s.",
+            )
+        patience = Patience(self._query_timeout, self._retries, until=began + self._query_timeout)
+        try:
+            vector: Vectors = self._vectors(client, [text], QUESTION, patience)[0]
+        except ModelUnavailable:
+            if time.monotonic() - began > self._query_timeout / 2:
+                self._rests_until = time.monotonic() + REST_SECONDS
+            raise
+        return vector
 
     def _vectors(self, client: Any, texts: list[str], side: str, patience: Patience) -> Any:
         window = self.window_tokens - TOKENS_LEFT_FREE

@@ -20,8 +20,8 @@ Found = TypeVar("Found")
 
 LOOK_SECONDS = 0.1
 """Between two questions whether to end."""
-FIRST_WAIT, LONGEST_WAIT = 0.5, 30.0
-"""Seconds before the second try, doubled with each further one."""
+FIRST_WAIT, FIRST_WAIT_WHEN_BUSY, LONGEST_WAIT = 0.5, 2.0, 30.0
+"""Seconds before the second try, doubled with each further one. Limits are counted by the minute."""
 LONGEST_TOLD_WAIT = 300.0
 """A service that tells us to wait longer than this has ended the matter for now."""
 TRIES_WHEN_AWAY = 2
@@ -36,6 +36,8 @@ class Failure(Exception):
     hint: str
     again: bool = False
     wait: float | None = None
+    busy: bool = False
+    """Too many requests, by the count of the service."""
     away: bool = False
     """No connection came about."""
     refused_input: bool = False
@@ -121,7 +123,8 @@ class Service:
         wait = failure.wait
         if wait is None:
             # Threads that failed together do not come back together.
-            wait = min(LONGEST_WAIT, FIRST_WAIT * 2 ** (tries - 1)) * random.uniform(0.5, 1.0)
+            first = FIRST_WAIT_WHEN_BUSY if failure.busy else FIRST_WAIT
+            wait = min(LONGEST_WAIT, first * 2 ** (tries - 1)) * random.uniform(0.5, 1.0)
         too_late = patience.until is not None and time.monotonic() + wait >= patience.until
         return None if wait > LONGEST_TOLD_WAIT or too_late else wait
 

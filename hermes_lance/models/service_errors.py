@@ -80,6 +80,7 @@ class ServiceErrors:
                 "and `requests_at_once` set the pace.",
                 again=True,
                 wait=told_wait,
+                busy=True,
             )
         if status in {408, 409, 425} or status >= 500:
             return Failure(f"the service has a fault of its own ({status}: {said})", _LATER, again=True, wait=told_wait)

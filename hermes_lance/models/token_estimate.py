@@ -7,9 +7,9 @@ BYTES_OF_A_TOKEN = 2
 
 
 def about(text: str) -> int:
-    """Tokens of a text, for counting and for costs: a quarter of its characters, and half of the further bytes that
-    letters beyond ASCII take. Within a third of the true number for prose in Latin, Cyrillic and Han script and for
-    code; too low for long runs of digits or random letters."""
+    """Tokens of a text, for counting and for costs, by the rule of thumb of four characters a token: a quarter of the
+    characters, and half of the further bytes that letters beyond ASCII take. Too low for long runs of digits and random
+    letters, too high for plain prose."""
     beyond = len(text.encode("utf-8", "replace")) - len(text)
     return (len(text) + 3) // 4 + (beyond + 1) // 2
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import socket
 import threading
 import time
 from collections import deque
@@ -18,6 +19,7 @@ from typing import Any
 import pytest
 
 from hermes_lance.core import ids
+from hermes_lance.models import hosted as hosted_module
 from hermes_lance.models import service_call
 from hermes_lance.models.load import embedder
 
@@ -159,11 +161,21 @@ def refusal(name: str, status: int, message: str, code: str | None = None) -> An
 
 @pytest.fixture(autouse=True)
 def own_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No key, address or proxy of the person who runs the tests; waits between tries that nobody notices."""
+    """No key, address or proxy of the person who runs the tests, no connection to another machine, and waits between
+    tries that nobody notices."""
     for name in list(os.environ):
         if name.startswith(("OPENAI_", "GOOGLE_", "GEMINI_")) or name.lower().endswith("_proxy"):
             monkeypatch.delenv(name)
     monkeypatch.setattr(service_call, "FIRST_WAIT", 0.01)
+    monkeypatch.setattr(service_call, "FIRST_WAIT_WHEN_BUSY", 0.01)
+    monkeypatch.setattr(hosted_module, "REST_SECONDS", 0.0)
+    connect = socket.socket.connect
+
+    def only_here(self: socket.socket, address: Any) -> None:
+        assert self.family == socket.AF_UNIX or address[0] == "127.0.0.1", f"a test wants to reach {address}"
+        connect(self, address)
+
+    monkeypatch.setattr(socket.socket, "connect", only_here)
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ import pytest
 import hermes_lance
 from hermes_lance.core.errors import Cancelled, ModelUnavailable
 from hermes_lance.ingest import vectors
+from hermes_lance.models import hosted as hosted_module
 from tests.contracts.conftest import KEYS, Reply, refusal, until
 
 
@@ -85,6 +86,48 @@ def test_a_slow_service_keeps_a_question_no_longer_than_it_may(home, service):
     answer = library.search("whale number7")
     assert service.at_work == 1, "the service has not answered yet"
     assert "no answer within" in " ".join(answer.warnings) and answer.hits
+
+
+def test_after_a_question_that_took_too_long_the_next_ones_do_not_wait(home, service, monkeypatch):
+    monkeypatch.setattr(hosted_module, "REST_SECONDS", 3600.0)
+    library = hermes_lance.open(home)
+    library.index()
+    service.always = Reply(hold=60)
+    assert "no answer within" in " ".join(library.search("whale number7").warnings)
+    sent = len(service.sent)
+    answer = library.search("whale number8")
+    assert answer.hits[0].path == "08.txt" and "did not answer in time a moment ago" in " ".join(answer.warnings)
+    assert len(service.sent) == sent
+
+
+def test_a_question_that_was_asked_before_is_not_sent_again(home, service):
+    library = hermes_lance.open(home)
+    library.index()
+    service.sent.clear()
+    pages = [library.search("whale", limit=3, offset=offset).hits for offset in (0, 3, 6)]
+    assert len(service.sent) == 1 and len({hit.path for page in pages for hit in page}) == 9
+
+
+def test_without_a_key_the_first_build_takes_the_default_embedder_and_says_so(home, service, monkeypatch):
+    text = (home / "config.yaml").read_text().replace(f"      base_url: {service.url}\n", "")
+    (home / "config.yaml").write_text(text)
+    monkeypatch.delenv(KEYS[service.name])
+    report = hermes_lance.open(home).index()
+    assert report.vectors_written == 12 and not service.sent
+    assert [one for one in report.warnings if KEYS[service.name] in one and "minilm is used instead" in one]
+
+
+def test_requests_side_by_side_of_which_one_fails_lose_nothing_that_was_answered(home, service):
+    text = (home / "config.yaml").read_text().replace("requests_at_once: 1", "requests_at_once: 3")
+    (home / "config.yaml").write_text(text)
+    service.replies += [Reply(), Reply(401, refusal(service.name, 401, "no")), Reply(hold=0.3)]
+    library = hermes_lance.open(home)
+    with pytest.raises(ModelUnavailable, match=r"\d+ of 12 passages are embedded"):
+        library.index()
+    kept = 12 - library.manifest().totals["vectors_pending"]
+    service.replies.clear()
+    service.sent.clear()
+    assert library.index().vectors_written == 12 - kept == len(service.texts)
 
 
 def test_a_question_by_meaning_alone_has_no_words_to_fall_back_to(home, service):

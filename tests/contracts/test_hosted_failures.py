@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import importlib.util
 import logging
+import socket
 import threading
 from typing import Any
 
@@ -135,6 +136,27 @@ def test_a_service_that_is_not_there_is_told_with_its_address(service, hosted):
     error = trouble(model)
     assert "127.0.0.1" in str(error) and "cannot be reached" in str(error) and "2 tries" in str(error)
     assert "network" in error.hint
+
+
+@pytest.mark.parametrize("name", HOSTED)
+def test_text_goes_to_the_host_that_was_named_whatever_else_the_environment_says(name, monkeypatch):
+    asked: list[str] = []
+
+    def nobody(host: Any, *_: Any, **__: Any) -> Any:
+        asked.append(host.decode() if isinstance(host, bytes) else host)
+        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+
+    monkeypatch.setattr(socket, "getaddrinfo", nobody)
+    monkeypatch.setenv(KEYS[name], SECRET)
+    for variable, value in {
+        "OPENAI_BASE_URL": "https://elsewhere.invalid/v1", "GOOGLE_GEMINI_BASE_URL": "https://elsewhere.invalid",
+        "GOOGLE_GENAI_USE_VERTEXAI": "true", "GOOGLE_CLOUD_PROJECT": "mine", "GOOGLE_CLOUD_LOCATION": "europe-west1",
+    }.items():  # fmt: skip
+        monkeypatch.setenv(variable, value)
+    model: Any = embedder(name)
+    error = trouble(model)
+    assert set(asked) == {model.sends_to} == {type(model).sends_to}
+    assert f"{model.sends_to} cannot be reached" in str(error) and "not known" in str(error)
 
 
 def test_a_service_that_hangs_up_is_asked_again(service, hosted):
