@@ -153,7 +153,7 @@ class Config:
     embedder: str = "minilm"
     """What turns text into vectors: `minilm`, `builtin_hash`, `local_sentence_transformers`, `openai` or `google`."""
     embedder_options: Mapping[str, Any] = field(default_factory=dict)
-    """Options of the embedder of that name."""
+    """Options of the embedder of that name; EMBEDDERS.md lists them."""
     reranker: str = "disabled"
     """What orders the best hits anew: `disabled`, `heuristic`, `local_cross_encoder`, `cohere` or `voyage`."""
     reranker_options: Mapping[str, Any] = field(default_factory=dict)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
+
+import pytest
 
 PROGRAM = """
 import json, pathlib, sys
@@ -26,9 +29,17 @@ print(json.dumps({"vectors": report.vectors_written, "paths": [hit.path for hit 
 """
 
 
-def test_a_build_and_a_search_by_meaning_open_no_connection(tmp_path):
+KEYS = {"OPENAI_API_KEY": "sk-lies-around", "GOOGLE_API_KEY": "lies-around", "OPENAI_BASE_URL": "http://127.0.0.1:9/v1"}
+
+
+@pytest.mark.parametrize("keys", [{}, KEYS], ids=["plain", "keys that lie around"])
+def test_a_build_and_a_search_by_meaning_open_no_connection(tmp_path, keys):
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, str(tmp_path / "home")], capture_output=True, text=True, timeout=120
+        [sys.executable, "-c", PROGRAM, str(tmp_path / "home")],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={**os.environ, **keys},
     )
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout.splitlines()[-1]) == {"vectors": 1, "paths": ["pets.md"]}
