@@ -105,6 +105,8 @@ class Served:
     """`builtin`, `entry-point`, `folder`, or several of them."""
     signature: str | None
     troubles: list[HermesLanceError] = field(default_factory=list)
+    foreign: list[str] = field(default_factory=list)
+    """Names in use that are none of ours."""
     made: list[Any] = field(default_factory=list)
     """Plugins of others that are in use."""
 
@@ -115,6 +117,7 @@ class Served:
             "resolved": self.resolved,
             "plugin_name": self.plugin_name,
             "source": self.source,
+            "foreign": self.foreign,
             "available": not self.troubles,
             "fallback": bool(self.troubles) and self.resolved != self.configured,
             "signature": self.signature,
@@ -161,6 +164,7 @@ def _by_media_type(library: Opened, category: str) -> Served:
         ", ".join(sorted(set(sources.values()))),
         digest(signatures.all()),
         troubles,
+        foreign,
         [signatures.plugin(category, name) for name in foreign],
     )
 
@@ -177,9 +181,10 @@ def _embedder(library: Opened) -> Served:
     if trouble is not None:
         resolved = active.get("embedder") or DEFAULTS["embedders"]
     signature = active.get("signature") if active.get("embedder") == resolved else None
+    source = _source(library, "embedders", resolved)
     return Served(
-        "embedders", name, resolved, resolved, _source(library, "embedders", resolved), signature,
-        [] if trouble is None else [trouble],
+        "embedders", name, resolved, resolved, source, signature,
+        [] if trouble is None else [trouble], [resolved] if source != "builtin" else [],
     )  # fmt: skip
 
 
@@ -199,9 +204,9 @@ def _single(library: Opened, category: str) -> Served:
         except Exception as error:
             troubles = [plugins.fault(category, name, error)]
     plugin_name = str(getattr(made[0], "name", name)) if made else resolved
-    return Served(
-        category, name, resolved, plugin_name, _source(library, category, resolved), signature, troubles, made
-    )
+    source = _source(library, category, resolved)
+    foreign = [name] if made and source != "builtin" else []
+    return Served(category, name, resolved, plugin_name, source, signature, troubles, foreign, made)
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,7 +63,10 @@ def doctor(invocation: Invocation, fix: bool) -> int:
             {"name": one.name, "ok": one.ok, "fatal": one.fatal, "detail": one.detail, "remedy": one.remedy}
             for one in checks
         ]
-        invocation.console.document({"success": not fatal, "healthy": healthy, "checks": rows})
+        from hermes_lance.plugged import health
+
+        plugins = {one.category: one.as_json() for one in health(library)}
+        invocation.console.document({"success": not fatal, "healthy": healthy, "checks": rows, "plugins": plugins})
         return int(fatal)
     console = invocation.console
     width = max((len(check.name) for check in checks), default=0)

@@ -46,6 +46,7 @@ def print_status(console: Console, state: dict[str, Any]) -> None:
         dims = f", {embedder['dims']} dimensions" if embedder.get("dims") else ""
         rows.append(("Embedder", f"{embedder.get('name')}{dims}"))
     rows.append(("Automatic", f"retrieval mode {state.get('retrieval_mode')}"))
+    rows.append(("Plugins", _plugin_words(state.get("plugins") or {})))
     for name, value in rows:
         label = console.styled(f"{name:<12}", "bold")
         first, *rest = _value_lines(str(value), console.width - 12)
@@ -63,6 +64,28 @@ def print_status(console: Console, state: dict[str, Any]) -> None:
             for root in roots
         ]
         console.table(["root", "depth", "folder"], table, wrap=True)
+
+
+def _plugin_words(plugins: dict[str, dict[str, Any]]) -> str:
+    """The categories where something else than ours was asked for, and what serves them."""
+    found = []
+    for category, one in plugins.items():
+        if one["source"] == "builtin" and one["available"]:
+            continue
+        asked = one["configured"] if isinstance(one["configured"], str) else ", ".join(_own_choices(one))
+        if one["available"]:
+            found.append(f"{category}: {asked} ({one['source']})")
+        else:
+            instead = one["resolved"] if isinstance(one["resolved"], str) else "ours"
+            serves = f"{instead} instead" if one["fallback"] else "waits"
+            found.append(f"{category}: {asked} cannot be had, {serves}")
+    return "; ".join(found) or "built in"
+
+
+def _own_choices(one: dict[str, Any]) -> list[str]:
+    """Of a map by media type, the names that the person wrote and that are no built-in ones, or cannot be had."""
+    kept = {name for kind, name in one["configured"].items() if one["resolved"].get(kind) != name}
+    return sorted(kept or set(one["foreign"]))
 
 
 def _value_lines(value: str, width: int) -> list[str]:
