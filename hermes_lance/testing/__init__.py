@@ -1,5 +1,7 @@
 """Small honest stand-ins for tests, ours and those of plugin authors: rows, files, an embedder without weights.
 
+`check_parser`, `check_chunker`, `check_embedder`, `check_reranker`, `check_retriever` and `check_index_store` say which
+promise of its contract a plugin breaks.
 `contents_of` reads a whole generation from each of its stores, so that two datasets can be compared.
 """
 
@@ -12,10 +14,40 @@ from typing import TYPE_CHECKING, Any
 
 from hermes_lance.core import ids, schema
 from hermes_lance.core.records import ChunkRow, KnownFile
+from hermes_lance.testing.contracts import (
+    SampleView,
+    check_chunker,
+    check_embedder,
+    check_parser,
+    check_reranker,
+    check_retriever,
+    sample_candidates,
+    sample_documents,
+)
+from hermes_lance.testing.stores import FileStore, check_index_store
 
 if TYPE_CHECKING:
     from hermes_lance.core.contracts import Vectors
     from hermes_lance.store.snapshot import Snapshot
+
+__all__ = [
+    "Contents",
+    "FileStore",
+    "SampleView",
+    "WordCountEmbedder",
+    "check_chunker",
+    "check_embedder",
+    "check_index_store",
+    "check_parser",
+    "check_reranker",
+    "check_retriever",
+    "chunk_rows",
+    "contents_of",
+    "known_file",
+    "sample_candidates",
+    "sample_documents",
+    "write_files",
+]
 
 
 def known_file(path: str, *, chunks: int = 0, state: str = "indexed", root: str = "workspace") -> KnownFile:
@@ -97,7 +129,8 @@ class WordCountEmbedder:
         import numpy as np
 
         self.embedded += len(texts)
-        return np.stack([self.embed_query(text) for text in texts])
+        found = [self.embed_query(text) for text in texts]
+        return np.stack(found) if found else np.zeros((0, self.dimensions), dtype=np.float32)
 
     def embed_query(self, text: str) -> Vectors:
         """float32 `[64]`, length 1, or zero without words."""
