@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from hermes_lance.core import plugins
 from hermes_lance.core.records import Candidate, ChunkRow, Document, Piece, Query, Section
+from hermes_lance.testing.rows import chunk_rows
 
 if TYPE_CHECKING:
     from hermes_lance.core.contracts import Chunker, Embedder, Parser, Reranker, Retriever
@@ -218,8 +219,6 @@ class SampleView:
     """Two small legs over passages that need no dataset; fits `core.contracts.SearchView`."""
 
     def __init__(self, *, words: bool = True, meaning: bool = True) -> None:
-        from hermes_lance.testing import chunk_rows
-
         self.rows = chunk_rows("notes/harbour.md", [f"Passage {number} of the harbour." for number in range(12)])
         self._words = [(row, 12.0 - row) for row in range(8)] if words else []
         self._meaning = [(row, row / 12) for row in range(11, 3, -1)] if meaning else []

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from hermes_lance.core.records import ChunkRow, KnownFile
 from hermes_lance.testing.contracts import check_shape, promise
+from hermes_lance.testing.rows import chunk_rows, known_file
 
 if TYPE_CHECKING:
     from hermes_lance.core.contracts import IndexSession, IndexStore, Vectors
@@ -93,8 +94,6 @@ def check_index_store(store: IndexStore, folder: Path) -> None:
     """In an empty `folder`: puts, replaces and drops files, asks both legs, closes and opens again."""
     import numpy as np
 
-    from hermes_lance.testing import chunk_rows, known_file
-
     name = check_shape("index_stores", store)
     texts = {
         "a.md": ["the harbour office", "boats moor here"],
@@ -147,8 +146,6 @@ def _check_legs(name: str, session: IndexSession, files: Any, rows: Any, axes: A
 def _check_changes(
     name: str, store: IndexStore, session: IndexSession, folder: Path, files: Any, rows: Any, axes: Any
 ) -> None:
-    from hermes_lance.testing import chunk_rows
-
     changed = chunk_rows("a.md", ["lighthouse"])
     session.put_file(files["a.md"], changed, [axes[1:2]], "a.md/2")
     session.drop_file(files["b.md"].id)
