@@ -28,7 +28,7 @@ def search(library: Library, query: Query, generation: str | None) -> Answer:
     from hermes_lance.search.freshness import Freshness
 
     snapshot = library.snapshot(generation)
-    settings, said = _settings(library, check_disk=generation is None and not library.caller_owned)
+    settings, said = _settings(library, check_disk=generation is None and not library.caller_owned, rerank=query.rerank)
     embedder, waiting = library.query_embedder(snapshot) if query.mode != "lexical" else (None, ())
     places = library.places(snapshot)
     freshness = Freshness(places.of, places.folder)
@@ -36,8 +36,8 @@ def search(library: Library, query: Query, generation: str | None) -> Answer:
     return replace(found, warnings=(*library.warnings, *said, *waiting, *found.warnings))
 
 
-def _settings(library: Library, *, check_disk: bool) -> tuple[Settings, tuple[str, ...]]:
-    """How a question is asked, and what is to be said of a retriever that cannot be had."""
+def _settings(library: Library, *, check_disk: bool, rerank: str | None = None) -> tuple[Settings, tuple[str, ...]]:
+    """How a question is asked, and what is to be said of plugins that cannot be had."""
     from hermes_lance.search.ranking import Settings
 
     search, retriever = library.config.search, None
@@ -47,7 +47,12 @@ def _settings(library: Library, *, check_disk: bool) -> tuple[Settings, tuple[st
 
         search, retriever, said = asked_by(had(library, "retrievers"), search)
     settings = Settings(search.fusion, search.dense_weight, search.candidates, None, retriever, check_disk=check_disk)
-    return settings, said
+    if rerank is None and library.config.reranker == "disabled":
+        return settings, said
+    from hermes_lance.plugged import reranking
+
+    order, why_not = reranking(library, rerank)
+    return replace(settings, reranking=order), (*said, *why_not)
 
 
 def context(library: Library, message: str, history: Sequence[Any], mode: str | None) -> Turn:

@@ -308,15 +308,17 @@ class Library(Documents):
         fusion: str | None = None,
         generation: str | None = None,
         exact: bool = False,
+        rerank: str | None = None,
     ) -> Answer:
         """The best passages for a question. Raises `DatasetMissing` before the first build, `UsageError`.
 
-        `generation` is a number, a tag or an ISO time; `GenerationMissing` when there is none of that name.
+        `generation` is a number, a tag or an ISO time; `GenerationMissing` when there is none of that name. `rerank`
+        names another reranker than the configured one; where it fails, the fused order is kept and a warning says so.
         """
         from hermes_lance.asking import search
 
         if isinstance(query, str):
-            query = Query(query, mode, limit, offset, path, file_glob, fusion, exact)
+            query = Query(query, mode, limit, offset, path, file_glob, fusion, exact, rerank)
         return search(self, query, generation)
 
     def context(self, message: str, history: Sequence[Any] = (), mode: str | None = None) -> Turn:

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from hermes_lance.core import plugins, registry
 from hermes_lance.core.choices import DEFAULT_CHUNKERS, DEFAULT_PARSERS
-from hermes_lance.core.errors import UNAVAILABLE, HermesLanceError
+from hermes_lance.core.errors import UNAVAILABLE, ConfigError, HermesLanceError, PluginMissing, UsageError
 from hermes_lance.core.signature import digest
 from hermes_lance.ingest.signatures import PieceSignatures
 
 if TYPE_CHECKING:
     from hermes_lance.core.config import Config, SearchConfig
     from hermes_lance.core.contracts import Retriever
+    from hermes_lance.search.rerank import Reranking
     from hermes_lance.store.manifest import Manifest
 
 DEFAULTS: Mapping[str, str] = {
@@ -53,6 +54,8 @@ class Had:
     key: str
     made: Any = None
     trouble: HermesLanceError | None = None
+    reranking: Reranking | None = None
+    """Of a reranker: how it is used, kept from search to search."""
 
 
 def asked(config: Config, category: str) -> tuple[str, Mapping[str, Any]]:
@@ -64,8 +67,12 @@ def asked(config: Config, category: str) -> tuple[str, Mapping[str, Any]]:
 def had(library: Opened, category: str) -> Had:
     """The configured plugin of a category with one choice, made once; nothing for a name that needs no plugin."""
     name, options = asked(library.config, category)
+    return _had(library, category, category, name, options)
+
+
+def _had(library: Opened, slot: str, category: str, name: str, options: Mapping[str, Any]) -> Had:
     key = repr((name, sorted(options.items(), key=str)))
-    known = library.plugged.get(category)
+    known = library.plugged.get(slot)
     if known is not None and known.key == key:
         return known
     found = Had(key)
@@ -74,8 +81,40 @@ def had(library: Opened, category: str) -> Had:
             found = Had(key, plugins.make(category, name, options, home=library.config.home))
         except UNAVAILABLE as error:
             found = Had(key, trouble=error)
-    library.plugged[category] = found
+        except ConfigError as error:
+            if category != "rerankers":
+                raise
+            found = Had(key, trouble=error)  # an order in the wrong words is no reason to answer nothing
+    library.plugged[slot] = found
     return found
+
+
+def reranking(library: Opened, name: str | None = None) -> tuple[Reranking | None, tuple[str, ...]]:
+    """What orders the best hits anew: the configured reranker, or the one of that name; or why it cannot be had.
+
+    Raises `UsageError` where somebody asks for a name that there is not.
+    """
+    from hermes_lance.search.rerank import Reranking
+
+    config, category = library.config, "rerankers"
+    if name is None or registry.normal(category, name) == config.reranker:
+        slot, name, options = category, config.reranker, config.reranker_options
+    else:
+        name = registry.normal(category, name)
+        slot, options = f"{category}/{name}", config.reranker_blocks.get(name, {})
+        try:
+            plugins.find(category, name, config.home)
+        except PluginMissing as error:
+            raise UsageError(str(error), hint=error.hint) from error
+    found = _had(library, slot, category, name, options)
+    if found.trouble is not None:
+        return None, (f"{found.trouble}; the fused order is kept. {found.trouble.hint}",)
+    if found.made is None:
+        return None, ()
+    if found.reranking is None or found.reranking.most != config.inject.fused_top_k:
+        found = replace(found, reranking=Reranking(found.made, config.inject.fused_top_k, name))
+        library.plugged[slot] = found
+    return found.reranking, ()
 
 
 def asked_by(found: Had, search: SearchConfig) -> tuple[SearchConfig, Retriever | None, tuple[str, ...]]:
@@ -203,6 +242,8 @@ def _single(library: Opened, category: str) -> Served:
             signature = str(one.signature())
         except Exception as error:
             troubles = [plugins.fault(category, name, error)]
+    if found.reranking is not None and found.reranking.trouble is not None and not troubles:
+        troubles = [found.reranking.trouble]  # what went wrong at the last question of this process
     plugin_name = str(getattr(made[0], "name", name)) if made else resolved
     source = _source(library, category, resolved)
     foreign = [name] if made and source != "builtin" else []

@@ -158,6 +158,8 @@ class Config:
     """What orders the best hits anew: `disabled`, `heuristic`, `local_cross_encoder`, `cohere` or `voyage`."""
     reranker_options: Mapping[str, Any] = field(default_factory=dict)
     """Options of the reranker of that name."""
+    reranker_blocks: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Options of every reranker that has some, for `--rerank NAME`."""
     retriever: str = "builtin_hybrid"
     """What finds passages: `builtin_hybrid`, or `builtin_hybrid_rrf`, the same with RRF fusion."""
     retriever_options: Mapping[str, Any] = field(default_factory=dict)

@@ -281,6 +281,7 @@ def from_mapping(home: Path, data: Mapping[str, Any], where: str, config_file: P
         embedder_options=embedder.options,
         reranker=reranker.name,
         reranker_options=reranker.options,
+        reranker_blocks=_all_options(reader, reader.section(knowledge, "rerankers", "knowledgebase."), "rerankers"),
         retriever=retriever.name,
         retriever_options=retriever.options,
         index_store=store.name,

@@ -126,6 +126,8 @@ class Query:
     """Only files whose name (or path, if the pattern has a `/`) matches."""
     fusion: str | None = None
     exact: bool = False
+    rerank: str | None = None
+    """The reranker to be used instead of the configured one."""
     in_context: str = ""
     """The question with what was said before it, where it is a follow-up. Its ranking is added to that of `text`."""
 
@@ -153,6 +155,7 @@ class Hit:
     """Label of the root, as reports and file lists have it."""
     text: str
     score: float | None
+    """What the page is ordered by, tiers aside: the reranker's, where it gave one, else the fused one."""
     scores: Mapping[str, float | None]
     ranks: Mapping[str, int | None]
     freshness: str

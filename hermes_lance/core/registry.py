@@ -51,6 +51,9 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "openai": "hermes_lance.models.openai_embed:OpenAiEmbedder",
         "google": "hermes_lance.models.google_embed:GoogleEmbedder",
     },
+    "rerankers": {
+        "heuristic": "hermes_lance.models.rerank_heuristic:HeuristicReranker",
+    },
     "retrievers": {
         "builtin_hybrid": "hermes_lance.search.retrievers:HybridRetriever",
         "builtin_hybrid_rrf": "hermes_lance.search.retrievers:RrfRetriever",

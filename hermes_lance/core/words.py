@@ -110,6 +110,12 @@ def pairs(run: str) -> list[str]:
     return [*map(add, run, run[1:]), run[-1:]]
 
 
+def unified(text: str) -> str:
+    """`text` decomposed (NFKD), in lower case, without accents and with letter variants as one: what grams are made
+    from, except for Korean."""
+    return unicodedata.normalize("NFKD", text).lower().translate(_UNIFIED)
+
+
 def spaced_grams(word: str, size: int = 4) -> list[str]:
     """Overlapping grams of a non-Latin word in a form that ignores accents and letter variants.
 
@@ -119,7 +125,7 @@ def spaced_grams(word: str, size: int = 4) -> list[str]:
     if script_of(word[0]) == "Hangul":
         folded, size = unicodedata.normalize("NFKC", word), 2
     else:
-        folded = unicodedata.normalize("NFKD", word).lower().translate(_UNIFIED)
+        folded = unified(word)
     if len(folded) <= size:
         return [folded] if folded else []
     return [folded[at : at + size] for at in range(len(folded) - size + 1)]

@@ -29,7 +29,9 @@ class Fused(NamedTuple):
     lexical_rank: int | None
     dense_rank: int | None
     tier: int = 0
-    """How literally the row answers the question; 0 = not at all, see `answer`."""
+    """How literally the row answers the question; 0 = not at all, see `ranking`."""
+    rerank: float | None = None
+    """What a reranker thinks of it."""
 
 
 def zscores(ranking: Ranking) -> dict[int, float]:

@@ -16,6 +16,7 @@ from hermes_lance.core.words import share_outside
 from hermes_lance.search import candidates, fuse
 from hermes_lance.search.fuse import Fused
 from hermes_lance.search.legs import LegSource, OwnLegs
+from hermes_lance.search.rerank import Reranking
 from hermes_lance.search.view import View, ranked_by
 from hermes_lance.store.rows import Located
 from hermes_lance.store.snapshot import Snapshot
@@ -38,6 +39,8 @@ class Settings:
     """A plugin that ranks in the place of our fusion."""
     legs: LegSource | None = None
     """An index store that is asked in the place of the generation's own index and vectors."""
+    reranking: Reranking | None = None
+    """What orders the best candidates anew."""
     check_disk: bool = True
     """Compare with the files on disk and drop what is gone; off for old generations and datasets without a home."""
 
@@ -181,8 +184,8 @@ def hit_of(
         path=display(known) if known is not None else row.path,
         root=root,
         text=row.text,
-        score=one.score,
-        scores={"lexical": one.lexical, "dense": one.dense, "fused": one.score, "rerank": None},
+        score=one.score if one.rerank is None else one.rerank,
+        scores={"lexical": one.lexical, "dense": one.dense, "fused": one.score, "rerank": one.rerank},
         ranks={"lexical": one.lexical_rank, "dense": one.dense_rank},
         freshness=state,
         section=row.section,

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
@@ -43,11 +44,18 @@ class Option(NamedTuple):
 
     hit: Hit
     serial: int
+    tier: int = 0
+    """How literally it answers the question, see `ranking`."""
 
     @property
     def file(self) -> tuple[str, str]:
         """Root and path."""
         return self.hit.root, self.hit.path
+
+    def reranked(self, score: float | None) -> Option:
+        """The same with the score of a reranker."""
+        scores = {**self.hit.scores, "rerank": score}
+        return self._replace(hit=replace(self.hit, scores=scores, score=self.hit.score if score is None else score))
 
 
 def gives_orders(path: str) -> bool:

@@ -18,6 +18,7 @@ from hermes_lance.search.freshness import GONE, UNVERIFIED, Freshness
 from hermes_lance.search.page import citation
 from hermes_lance.search.ranking import Ranking, Settings, Trace, hit_of, ranked
 from hermes_lance.search.render import block
+from hermes_lance.search.rerank import Reranking
 from hermes_lance.search.selection import Option
 from hermes_lance.store.snapshot import Snapshot
 
@@ -111,6 +112,7 @@ def turn(
     trace.note("enrich", "enriched" if asked.in_context != asked.text else "as it is", query=asked.in_context)
     served = shelf()
     ranking, found = _candidates(asked, config, served, trace)
+    warnings = list(ranking.legs.warnings)
     if not found:
         return ended("candidates", "nothing was found")
     if mode == "gated":
@@ -119,6 +121,10 @@ def turn(
         if not verdict.opens:
             return ended("evidence", verdict.reason)
         trace.note("evidence", "enough", reason=verdict.reason)
+    if served.settings.reranking is not None:
+        # After the evidence: what the gate keeps back is not sent to any service.
+        found, said = _reordered(asked, found, served.settings.reranking, trace)
+        warnings += said
     final = selection.finalists(found, per_file=config.inject.max_chunks_per_file, most=config.inject.final_top_k)
     picked = selection.in_diverse_order(final, served.snapshot.vectors.of_rows, config.inject.diversity)
     trace.note(
@@ -134,7 +140,7 @@ def turn(
     return Turn(
         True, INJECTED, f"{len(made.hits)} passages", mode, made.text, made.tokens,
         tuple(_source(hit, served.snapshot.id) for hit in made.hits), served.snapshot.id, asked.in_context,
-        (*served.warnings, *ranking.legs.warnings), tuple(trace.entries),
+        (*served.warnings, *warnings), tuple(trace.entries),
     )  # fmt: skip
 
 
@@ -171,7 +177,18 @@ def _eligible(ranking: Ranking, shelf: Shelf, trace: Trace) -> Iterator[Option]:
             trace.note("trust", "left out: a file that instructs agents", path=place.path)
             continue
         row = place.row()
-        yield Option(hit_of(one, row, state, known, shelf.display, labels.get(row.root, row.root)), one.serial)
+        hit = hit_of(one, row, state, known, shelf.display, labels.get(row.root, row.root))
+        yield Option(hit, one.serial, one.tier)
+
+
+def _reordered(
+    asked: Query, found: Sequence[Option], reranking: Reranking, trace: Trace
+) -> tuple[list[Option], list[str]]:
+    """The candidates as the reranker has them, and what is to be said of it."""
+    warnings: list[str] = []
+    order = reranking.order(asked.in_context or asked.text, [one.hit for one in found], [one.tier for one in found])
+    order.tell(trace, warnings)
+    return [found[position].reranked(score) for position, score in order.places], warnings
 
 
 def _source(hit: Hit, generation: str) -> Source:

@@ -10,6 +10,7 @@ import click
 from hermes_lance.core.names import printable
 from hermes_lance.hosts.cli.groups import Command
 from hermes_lance.hosts.cli.invocation import Invocation, pass_invocation
+from hermes_lance.hosts.cli.plugin_names import PluginName
 from hermes_lance.hosts.output import Console, shown
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ NO_ARTIFACTS = "artifacts: this release indexes documents only, so there are non
     help="Words and meaning, words only, meaning only.",
 )
 @click.option("--fusion", type=click.Choice(["zscore", "convex", "rrf"]), help="How both rankings become one.")
-@click.option("--rerank", type=click.Choice(["disabled", "none", "off"]), help="Reorder the best hits.")
+@click.option("--rerank", type=PluginName("rerankers"), help="Order the best hits anew, instead of as configured.")
 @click.option("--as-of", metavar="GEN|TAG|TIME", help="Ask an older generation (see `generations list`).")
 @click.option("--exact", is_flag=True, help="Compare with every vector instead of a shortlist.")
 @click.option("--explain", is_flag=True, help="Show what each stage did.")
@@ -78,6 +79,7 @@ def search(
         fusion=fusion,
         generation=None if as_of is None else printable(as_of)[0],
         exact=exact,
+        rerank=rerank,
     )
     warnings = list(answer.warnings)
     if group == "artifacts":
@@ -163,10 +165,14 @@ def _print_trace(console: Console, answer: Answer) -> None:
         scores, ranks = hit.scores, hit.ranks
         rows.append([
             str(number), hit.path, _rank(ranks.get("lexical")), _number(scores.get("lexical")),
-            _rank(ranks.get("dense")), _number(scores.get("dense")), _number(hit.score),
+            _rank(ranks.get("dense")), _number(scores.get("dense")), _number(scores.get("fused")),
+            _number(scores.get("rerank")),
         ])  # fmt: skip
+    heads = ["hit", "path", "lex #", "lexical", "dense #", "dense", "fused", "rerank"]
+    if rows and all(row[-1] == "-" for row in rows):
+        heads, rows = heads[:-1], [row[:-1] for row in rows]
     if rows:
-        console.table(["hit", "path", "lex #", "lexical", "dense #", "dense", "fused"], rows, right=(0, 2, 3, 4, 5, 6))
+        console.table(heads, rows, right=(0, *range(2, len(heads))))
         console.line()
     stages = [
         [one.stage, one.outcome, ", ".join(f"{key}: {_detail(value)}" for key, value in one.detail.items())]
