@@ -161,7 +161,7 @@ class Keeping:
         self._keepers: dict[Path, _Keeper] = {}
         self._lock = threading.Lock()
 
-    def before_question(self, library: Kept) -> list[str]:
+    def before_question(self, library: Kept, *, wait_seconds: float = WAIT_SECONDS) -> list[str]:
         """Looks for changed files where that is due, and waits a little for it; what to tell beside the answer."""
         config = library.config
         if library.caller_owned or not (config.enabled and config.workspace.enabled):
@@ -180,7 +180,7 @@ class Keeping:
                     if not self._keepers:
                         atexit.register(self.stop)
                     keeper = self._keepers[library.dataset] = _Keeper(library, look=look)
-        if not keeper.looked.wait(WAIT_SECONDS):
+        if not keeper.looked.wait(wait_seconds):
             return ["files are still being indexed: the newest may be missing; ask again in a moment"]
         return [f"changed files could not be indexed: {keeper.trouble}"] if keeper.trouble else []
 

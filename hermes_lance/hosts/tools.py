@@ -80,17 +80,20 @@ def _stamp(file: Path) -> tuple[int, int] | None:
     return found.st_mtime_ns, found.st_size
 
 
-def tools(home: Callable[[], Path]) -> tuple[Tool, ...]:
-    """Every tool. `home()` is asked once for each call, in the thread of the call."""
+def tools(
+    home: Callable[[], Path], libraries: Libraries | None = None, keeping: Keeping | None = None
+) -> tuple[Tool, ...]:
+    """Every tool. `home()` is asked once for each call, in the thread of the call. `libraries` and `keeping` may be
+    shared with whatever else the host does."""
     declared = json.loads((schemas_folder() / "tools.json").read_text(encoding="utf-8"))["tools"]
-    libraries, keeping = Libraries(), Keeping()
+    opened, kept = libraries or Libraries(), keeping or Keeping()
     actions: dict[str, Callable[[Library, Mapping[str, Any]], dict[str, Any]]] = {
-        "workspace": lambda library, arguments: _workspace(library, arguments, keeping)
+        "workspace": lambda library, arguments: _workspace(library, arguments, kept)
     }
 
     def handler(name: str) -> Handler:
         def handle(arguments: object = None, **_: object) -> str:
-            return _answered(name, lambda: actions[name](libraries.of(home()), _arguments(arguments)))
+            return _answered(name, lambda: actions[name](opened.of(home()), _arguments(arguments)))
 
         return handle
 

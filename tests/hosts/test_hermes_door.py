@@ -137,7 +137,7 @@ spec.loader.exec_module(plugin)
 seen = {{}}
 class Context:
     def __getattr__(self, kind):
-        return lambda **facts: seen.__setitem__(kind, facts)
+        return lambda *names, **facts: seen.__setitem__(kind, facts)
 plugin.register(Context())
 parser = argparse.ArgumentParser()
 seen["register_cli_command"]["setup_fn"](parser)

@@ -231,6 +231,39 @@ def test_the_installed_package_is_found_enabled_and_used(host: Host, model: Scri
     assert host.complaints() == []
 
 
+def last_of_person(request: dict[str, Any]) -> str:
+    """The text of the person's last message, as the model reads it."""
+    content = [one["content"] for one in request["messages"] if one["role"] == "user"][-1]
+    return content if isinstance(content, str) else "\n".join(part.get("text", "") for part in content)
+
+
+def test_a_turn_is_given_passages_and_the_next_one_is_not_given_them_again(host: Host, model: ScriptedModel) -> None:
+    host.file("runbooks/payments.md", RUNBOOK)
+    assert host.run("workspace", "index").returncode == 0
+    assert host.run("workspace", "mode", "gated").returncode == 0
+    model.script = [("workspace", {"action": "status"}), "Run `ship back payments`.", "You are welcome."]
+
+    chat = host.run("chat", "-q", "what do my notes say about a failing canary of payments?", "-Q")
+    assert chat.stdout.startswith("Run `ship back payments`."), chat.stderr
+    resumed = host.run("chat", "--continue", "-q", "thank you", "-Q")
+    assert "You are welcome." in resumed.stdout, resumed.stderr
+
+    first, second, third = model.asked
+    for request in (first, second):
+        said = last_of_person(request)
+        assert said.startswith("what do my notes say about a failing canary of payments?\n\n[System note: ")
+        assert "[Workspace source: runbooks/payments.md:" in said and "ship back payments" in said
+        assert "hunter2" not in said
+    said_before = next(one["content"] for one in third["messages"] if one["role"] == "user")
+    assert said_before == "what do my notes say about a failing canary of payments?", (
+        "what was given stays with its turn"
+    )
+    systems = [[one["content"] for one in request["messages"] if one["role"] == "system"] for request in model.asked]
+    assert "Workspace source" not in json.dumps(systems)
+    assert b"Workspace source" not in (host.home / "state.db").read_bytes()
+    assert host.complaints() == []
+
+
 def test_its_commands_work_and_their_statuses_come_through(host: Host) -> None:
     listed = host.run("plugins", "list", "--plain", "--no-bundled")
     assert [line.split()[-1] for line in listed.stdout.splitlines() if "enabled" in line] == ["hermes-lance"]

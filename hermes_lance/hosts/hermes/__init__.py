@@ -1,4 +1,4 @@
-"""The door into the Hermes Agent: `register(ctx)` offers the tool `workspace`, `hermes workspace` and `/workspace`.
+"""The door into the Hermes Agent: the tool `workspace`, `hermes workspace`, `/workspace`, and passages with a turn.
 
 The host loads this folder in two ways: as the module that the entry point names, or as a copy of the folder alone,
 under another name and perhaps without the package. So nothing of hermes_lance is imported here but inside functions,
@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 from typing import Any
 
-from . import absence, commands
+from . import absence, commands, injection
 from .home import hermes_home
 
 log = logging.getLogger(__name__)
@@ -46,12 +46,16 @@ def register(ctx: Any) -> None:
 
 
 def _register_tools(ctx: Any) -> None:
-    from hermes_lance.hosts.tools import tools
+    from hermes_lance.hosts.tools import Libraries, tools
+    from hermes_lance.hosts.turns import Turns
+    from hermes_lance.keeping import Keeping
 
+    libraries, keeping = Libraries(), Keeping()
+    injection.Injection(Turns(libraries, keeping)).register(ctx)
     register_tool = getattr(ctx, "register_tool", None)
     if register_tool is None:
         return
-    for tool in tools(hermes_home):
+    for tool in tools(hermes_home, libraries, keeping):
         register_tool(
             name=tool.name,
             toolset=tool.toolset,
