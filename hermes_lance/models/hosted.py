@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import urlsplit
 
-from hermes_lance.core.errors import ConfigError, ModelUnavailable, PluginMissing
+from hermes_lance.core.errors import ConfigError, ModelUnavailable, PluginFailed, PluginMissing
 from hermes_lance.core.redact import redact
 from hermes_lance.core.service_keys import NO_KEY, key_from_environment
 from hermes_lance.core.text import well_formed
@@ -169,7 +169,13 @@ class HostedEmbedder:
     def _client(self) -> Any:
         with self._loading:
             if self._loaded is None:
-                self._loaded = client = self._make_client()
+                try:
+                    self._loaded = client = self._make_client()
+                except Exception as error:
+                    raise PluginFailed(
+                        f"embedder {self.name}: its SDK cannot be used ({type(error).__name__})",
+                        hint=f'Install it anew with `pip install --upgrade "hermes-lance[{self.name}]"`.',
+                    ) from error
                 if close := getattr(client, "close", None):
                     # Kept connections end with us, and not whenever the collector finds them.
                     weakref.finalize(self, close).atexit = False

@@ -6,13 +6,21 @@ from __future__ import annotations
 import importlib.util
 import logging
 import socket
+import sys
 import threading
 from typing import Any
 
 import pytest
 
 import hermes_lance
-from hermes_lance.core.errors import Cancelled, ConfigError, HermesLanceError, ModelUnavailable, PluginMissing
+from hermes_lance.core.errors import (
+    Cancelled,
+    ConfigError,
+    HermesLanceError,
+    ModelUnavailable,
+    PluginFailed,
+    PluginMissing,
+)
 from hermes_lance.models import service_call
 from hermes_lance.models.load import embedder
 from tests.contracts.conftest import HOSTED, KEYS, SECRET, Reply, refusal, until
@@ -53,6 +61,16 @@ def test_without_the_sdk_the_install_line_is_said(name, monkeypatch):
     with pytest.raises(PluginMissing) as caught:
         embedder(name)
     assert f'`pip install "hermes-lance[{name}]"`' in caught.value.hint
+
+
+@pytest.mark.parametrize("name", HOSTED)
+def test_an_sdk_that_is_broken_is_told_with_the_install_line(name, monkeypatch):
+    monkeypatch.setenv(KEYS[name], SECRET)
+    made = embedder(name)
+    monkeypatch.setitem(sys.modules, type(made).package, None)  # type: ignore[attr-defined]
+    with pytest.raises(PluginFailed) as caught:
+        made.embed_query("tea")
+    assert f'"hermes-lance[{name}]"' in caught.value.hint
 
 
 @pytest.mark.parametrize(("status", "message"), [(401, "Incorrect API key"), (403, "not allowed")])

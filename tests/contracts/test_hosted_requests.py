@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from hermes_lance.core.errors import ConfigError
@@ -16,7 +17,15 @@ def test_openai_is_sent_texts_as_they_are_with_the_key_in_the_header(serve):
     embedder("openai", {"base_url": service.url}).embed_documents(["tea", " ", "toast"])
     (sent,) = service.sent
     assert sent.path == "/v1/embeddings" and sent.headers["authorization"] == f"Bearer {SECRET}"
-    assert sent.body == {"input": ["tea", "toast"], "model": "text-embedding-3-small", "encoding_format": "float"}
+    assert sent.body == {"input": ["tea", "toast"], "model": "text-embedding-3-small", "encoding_format": "base64"}
+
+
+def test_a_server_that_answers_in_written_numbers_is_understood_as_well(serve):
+    service = serve("openai")
+    made = embedder("openai", {"base_url": service.url})
+    packed = made.embed_documents(["tea", "toast"])
+    service.writes_numbers = True
+    assert np.allclose(made.embed_documents(["tea", "toast"]), packed, atol=1e-6)
 
 
 @pytest.mark.parametrize("model", ["gemini-embedding-2", "gemini-embedding-001", "text-embedding-004"])
