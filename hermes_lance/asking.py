@@ -6,13 +6,14 @@ A part of `Library`, on its own floor. A turn never fails: whatever goes wrong h
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from hermes_lance.core.errors import DatasetMissing, HermesLanceError
 
 if TYPE_CHECKING:
+    from hermes_lance.core.config import Config
     from hermes_lance.core.records import Query
     from hermes_lance.library import Library
     from hermes_lance.search.page import Answer
@@ -55,18 +56,19 @@ def _settings(library: Library, *, check_disk: bool, rerank: str | None = None) 
     return replace(settings, reranking=order), (*said, *why_not)
 
 
-def context(library: Library, message: str, history: Sequence[Any], mode: str | None) -> Turn:
-    """See `Library.context`."""
+def context(config: Config, shelf: Callable[[], Shelf], message: str, history: Sequence[Any], mode: str | None) -> Turn:
+    """See `Turns.context`."""
     from hermes_lance.search.turn import MODES, Turn, turn
 
-    config = library.config
     wanted = config.retrieval_mode if mode is None else mode
     try:
         if wanted not in MODES:
             return Turn(False, "mode", f"there is no mode {wanted!r}: off, gated or always", wanted)
         if not (config.enabled and config.workspace.enabled):
             return Turn(False, "mode", "the workspace is switched off in the configuration", wanted)
-        return turn(message, history, wanted, config, lambda: _shelf(library))
+        if mode is None and wanted != "off" and config.inject.injection_route == "tool_only":
+            return Turn(False, "mode", "injection_route is tool_only: agents ask for passages themselves", wanted)
+        return turn(message, history, wanted, config, shelf)
     except DatasetMissing as error:
         return Turn(False, "index", f"nothing is indexed yet: {error.hint}", wanted)
     except HermesLanceError as error:
@@ -78,7 +80,8 @@ def context(library: Library, message: str, history: Sequence[Any], mode: str | 
         return Turn(False, "error", f"{type(error).__name__}: {error}", wanted)
 
 
-def _shelf(library: Library) -> Shelf:
+def shelf(library: Library) -> Shelf:
+    """What a turn is served from."""
     from hermes_lance.core.records import KnownFile
     from hermes_lance.search.freshness import Freshness
     from hermes_lance.search.turn import Shelf

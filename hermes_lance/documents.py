@@ -126,18 +126,27 @@ class Documents(ABC):
     def forget(self, paths: Paths, *, purge: bool = False, wait_seconds: float = 30.0) -> Dropped:
         """Documents leave the dataset for good: later builds leave their paths, and equal contents elsewhere, out.
 
-        `purge`: their text also goes from older and kept generations, every table version, index and side file, which
-        are then all opened to see that nothing is left. Raises `FileMissing`, `OutsideRoots`, `DatasetBusy`.
+        `purge`: their text also goes from older and kept generations, every table version, index and side file, and
+        recorded turns that name them or were given a part of them go too; all that is then opened to see that nothing
+        is left. Raises `FileMissing`, `OutsideRoots`, `DatasetBusy`, `DatasetDamaged`.
         """
         from hermes_lance.ingest import forget
+        from hermes_lance.recording import Purging
 
-        beside = [self.config.knowledgebase_root]
-        return self._locked(
-            lambda tables, base: forget.forget(
-                self.dataset, tables, base, self._places(paths), purge=purge, beside=beside
-            ),
-            wait_seconds,
-        )
+        elsewhere = Purging(self.config)
+
+        def act(tables: Tables, base: Manifest | None) -> Dropped:
+            places = self._places(paths)
+            if not purge:
+                return forget.forget(self.dataset, tables, base, places, purge=False)
+            # Before the list is written, so that a purge that is stopped here and finished by a build has done it too.
+            first = elsewhere.named([place.display_path for place in places])
+            beside = [self.config.knowledgebase_root, *elsewhere.files]
+            made = forget.forget(self.dataset, tables, base, places, purge=True, beside=beside, elsewhere=elsewhere)
+            made.recorded += first
+            return made
+
+        return self._locked(act, wait_seconds)
 
     def lift(self, paths: Paths, *, wait_seconds: float = 30.0) -> list[str]:
         """Forgotten documents may come back: the next build reads them again. Their display paths; `UsageError` for

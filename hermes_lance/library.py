@@ -14,6 +14,7 @@ from hermes_lance.core.errors import UNAVAILABLE, DatasetMissing, FileMissing, H
 from hermes_lance.core.records import Query
 from hermes_lance.documents import Documents
 from hermes_lance.store import manifest as manifests
+from hermes_lance.turns import Turns
 
 if TYPE_CHECKING:
     from hermes_lance.core.contracts import Embedder
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from hermes_lance.places import Places
     from hermes_lance.plugged import Had
     from hermes_lance.search.page import Answer
-    from hermes_lance.search.turn import Turn
+    from hermes_lance.search.turn import Shelf
     from hermes_lance.store.check import Check
     from hermes_lance.store.compact import Removed
     from hermes_lance.store.manifest import Manifest
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 DEFAULT_EMBEDDER = "minilm"
 
 
-class Library(Documents):
+class Library(Documents, Turns):
     """A dataset with its configuration. Made by `hermes_lance.open`; may be used from several threads."""
 
     def __init__(self, config: Config, dataset: Path, *, caller_owned: bool = False) -> None:
@@ -321,15 +322,11 @@ class Library(Documents):
             query = Query(query, mode, limit, offset, path, file_glob, fusion, exact, rerank)
         return search(self, query, generation)
 
-    def context(self, message: str, history: Sequence[Any] = (), mode: str | None = None) -> Turn:
-        """What an agent is given with `message`: a block, or the stage that ended it. Never raises.
+    def shelf(self) -> Shelf:
+        """What a turn is served from; see `context`."""
+        from hermes_lance.asking import shelf
 
-        `history`: earlier messages, oldest first, as strings of the person or `{"role": …, "content": …}`. `mode`
-        instead of the configured one.
-        """
-        from hermes_lance.asking import context
-
-        return context(self, message, history, mode)
+        return shelf(self)
 
     def places(self, snapshot: Snapshot) -> Places:
         """Where the files of a generation are on disk, and how they are shown."""

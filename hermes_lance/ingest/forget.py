@@ -6,7 +6,7 @@ finish it. Files on the disk are never touched.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -25,11 +25,13 @@ from hermes_lance.store.catch_up import catch_up
 from hermes_lance.store.files import FilesState
 from hermes_lance.store.forgotten import Forgotten, Tombstone
 from hermes_lance.store.manifest import Manifest
-from hermes_lance.store.proof import Proof
+from hermes_lance.store.proof import Proof, Traces
 from hermes_lance.store.publish import Publication, now
 from hermes_lance.store.recover import facts_of
 from hermes_lance.store.tables import Tables
 
+Elsewhere = Callable[[Forgotten, Traces], int]
+"""Removes what is kept outside the dataset of the files that are to be purged; how many records."""
 LARGEST_HASHED_BYTES = 1 << 40
 """A file is hashed whatever its size; the limit of indexing does not matter here."""
 
@@ -45,6 +47,8 @@ class Dropped:
     chunks: int = 0
     """Passages that are gone."""
     generation: str | None = None
+    recorded: int = 0
+    """Recorded turns that a purge has removed, since they name one of the files or were given a part of it."""
     proof: Proof | None = None
     """What was opened after a purge."""
 
@@ -57,9 +61,11 @@ def forget(
     *,
     purge: bool,
     beside: Sequence[Path] = (),
+    elsewhere: Elsewhere = lambda listed, traces: 0,
 ) -> Dropped:
     """The named files leave the dataset for good. Only under the writer lock, after recovery.
 
+    A purge asks `elsewhere` to remove what is kept outside the dataset, before it looks whether anything is left.
     `FileMissing` for a path that is not on the disk and that no generation knows.
     """
     listed = forgotten.read(dataset)
@@ -67,13 +73,18 @@ def forget(
     made = Dropped([place.display_path for place in places])
     forgotten.write(dataset, listed)
     failpoints.reach("listed")
-    after = finish(dataset, tables, base, made, beside)
+    after = finish(dataset, tables, base, made, beside, elsewhere)
     made.generation = after.id if after is not None else None
     return made
 
 
 def finish(
-    dataset: Path, tables: Tables, base: Manifest | None, made: Dropped | None = None, beside: Sequence[Path] = ()
+    dataset: Path,
+    tables: Tables,
+    base: Manifest | None,
+    made: Dropped | None = None,
+    beside: Sequence[Path] = (),
+    elsewhere: Elsewhere = lambda listed, traces: 0,
 ) -> Manifest | None:
     """Does what the list says and nobody has done yet; the generation after it. Safe to be stopped and called again.
 
@@ -84,6 +95,8 @@ def finish(
         return base
     made = made or Dropped()
     traces = purging.traces(dataset, tables, listed) if any(_to_purge(listed)) else None
+    if traces is not None:
+        made.recorded += elsewhere(listed, traces)
     if base is not None:
         base = _without(dataset, tables, base, listed, made)
         if traces is not None:

@@ -12,6 +12,8 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from hermes_lance.core.config import Config
+from hermes_lance.core.ids import text_sha
+from hermes_lance.core.injected import InjectedSource
 from hermes_lance.core.records import Hit, KnownFile, Query, TraceEntry
 from hermes_lance.search import enrich, gate, selection
 from hermes_lance.search.freshness import GONE, UNVERIFIED, Freshness
@@ -35,25 +37,6 @@ HOOK_CHARS = 9_900
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
-    """One passage of a block."""
-
-    path: str
-    citation: str
-    line_start: int | None
-    line_end: int | None
-    page_start: int | None
-    page_end: int | None
-    generation: str
-    sha256: str | None
-    """Of the file as it was indexed."""
-    text_sha: str
-    """First 32 hexadecimal digits of the SHA-256 of the passage."""
-    root: str
-    """Label of the root."""
-
-
-@dataclass(frozen=True, slots=True)
 class Turn:
     """What an agent is given with one message, and why."""
 
@@ -65,7 +48,7 @@ class Turn:
     block: str = ""
     tokens: int = 0
     """Of the whole block, estimated on the high side."""
-    sources: tuple[Source, ...] = ()
+    sources: tuple[InjectedSource, ...] = ()
     generation: str | None = None
     query: str = ""
     """What was searched for: the message, enriched where it needs it."""
@@ -191,10 +174,8 @@ def _reordered(
     return [found[position].reranked(score) for position, score in order.places], warnings
 
 
-def _source(hit: Hit, generation: str) -> Source:
-    from hermes_lance.core.ids import text_sha
-
-    return Source(
-        hit.path, citation(hit), hit.line_start, hit.line_end, hit.page_start, hit.page_end, generation,
-        hit.source_sha256, text_sha(hit.text), hit.root,
+def _source(hit: Hit, generation: str) -> InjectedSource:
+    return InjectedSource(
+        hit.root, hit.path, citation(hit), hit.line_start, hit.line_end, hit.page_start, hit.page_end,
+        text_sha(hit.text), hit.source_sha256, generation,
     )  # fmt: skip

@@ -62,7 +62,7 @@ class Proof:
 
 
 def look(dataset: Path, tables: Tables, traces: Traces, beside: Sequence[Path] = ()) -> Proof:
-    """Opens everything below the dataset, and searches the files of the folders `beside` it."""
+    """Opens everything below the dataset, and searches the files, and those of the folders, `beside` it."""
     proof = Proof()
     living = [path for path in (dataset / manifests.SIDE).glob("*.text") if _is_clean(path, traces, proof)]
     needles = _needles(traces.texts, living, dataset)
@@ -73,7 +73,8 @@ def look(dataset: Path, tables: Tables, traces: Traces, beside: Sequence[Path] =
     for folder in sorted((dataset / manifests.LEXICAL).glob("*/chunks")):
         _look_into_index(folder, traces, proof)
     places = [dataset, *beside]
-    for path in dict.fromkeys(file for place in places for file in sorted(place.rglob("*")) if file.is_file()):
+    every = (file for place in places for file in (sorted(place.rglob("*")) if place.is_dir() else (place,)))
+    for path in dict.fromkeys(file for file in every if file.is_file()):
         proof.files += 1
         proof.bytes += path.stat().st_size
         if hits := needles_in(path, needles):
@@ -214,7 +215,7 @@ def _terms(texts: Sequence[str], analyser: Analyser) -> set[str]:
 def _needles(texts: Sequence[str], living: Sequence[Path], dataset: Path) -> list[bytes]:
     """Stretches of the text that stand in no passage and no path of the files that stay."""
     step = max(1, len(texts) // _CANDIDATES)
-    candidates = [needle for text in texts[::step] for needle in _stretches(text)][:_CANDIDATES]
+    candidates = [needle for text in texts[::step] for needle in stretches(text)][:_CANDIDATES]
     shared: set[bytes] = set()
     for path in living:
         shared |= needles_in(path, candidates)
@@ -225,7 +226,7 @@ def _needles(texts: Sequence[str], living: Sequence[Path], dataset: Path) -> lis
     return [needle for needle in candidates if needle not in shared][:MOST_NEEDLES]
 
 
-def _stretches(text: str) -> Iterator[bytes]:
+def stretches(text: str) -> Iterator[bytes]:
     """The longest lines of a passage, cut where JSON would write a character otherwise."""
     parts = sorted((part.strip() for line in text.splitlines() for part in line.split('"')), key=len, reverse=True)
     for part in parts[:2]:

@@ -13,7 +13,18 @@ import hermes_lance
 
 PACKAGE = Path(hermes_lance.__file__).parent
 FLOORS = [("core",), ("store", "parse", "models", "artifacts"), ("ingest", "search", "learn"), ("library",), ("hosts",)]
-STAIRCASE = {"documents", "following", "keeping", "overview", "places", "asking", "plugged", "presence"}
+STAIRCASE = {
+    "documents",
+    "following",
+    "keeping",
+    "overview",
+    "places",
+    "asking",
+    "recording",
+    "turns",
+    "plugged",
+    "presence",
+}
 """Files of the library's floor that stand beside `library.py`."""
 FLOOR_OF = {room: height for height, rooms in enumerate(FLOORS) for room in rooms}
 OUTSIDE = {"__init__", "__main__", "testing", "indexer"}

@@ -108,7 +108,7 @@ def test_copies_of_a_passage_take_one_place(tmp_path):
 def test_without_its_model_a_turn_is_served_by_words_and_says_so(tmp_path, monkeypatch):
     make_library(tmp_path / "home", {"a.md": "Rolling back the canary.\n"})
 
-    def absent(name: str, options: object = None) -> None:
+    def absent(name: str, *_: object) -> None:
         raise ModelUnavailable(f"{name}: no such model")
 
     monkeypatch.setattr("hermes_lance.library._load", absent)
@@ -148,3 +148,45 @@ def test_a_workspace_that_is_switched_off_gives_nothing_even_when_asked_for_a_mo
     assert library.context("canary", mode=None).stage == "mode"
     assert library.context("canary", mode="always").injected == (settings != "enabled: false")
     assert "no mode" in library.context("canary", mode="sometimes").reason
+
+
+def test_a_turn_is_recorded_only_when_a_host_says_so(tmp_path):
+    library = make_library(tmp_path / "home", {"a.md": "Rolling back the canary.\n"}, "  retrieval_mode: gated\n")
+    library.context("canary")
+    assert library.last_turn() is None and not (tmp_path / "home/local_knowledge").exists()
+    made = library.context("canary", record=True, session_id="s", turn_id="t")
+    noted = library.last_turn("s")
+    assert noted is not None and (noted.query, noted.turn_id, noted.stage) == ("canary", "t", "injected")
+    assert noted.sources == made.sources and noted.tokens == made.tokens
+    library.context("the and of", record=True, session_id="s")
+    assert (library.last_turn("s") or noted).stage == "gate"
+
+
+def test_a_ledger_that_cannot_be_written_costs_the_note_and_not_the_turn(tmp_path, caplog):
+    library = make_library(tmp_path / "home", {"a.md": "Rolling back the canary.\n"})
+    (tmp_path / "home/local_knowledge").write_text("a file where a folder should be")
+    assert library.context("canary", mode="always", record=True).injected
+    assert "could not be recorded" in caplog.text
+
+
+def test_an_answer_is_checked_against_the_last_turn(tmp_path):
+    library = make_library(tmp_path / "home", {"a.md": "Rolling back the canary.\n", "b.md": "Canary two.\n"})
+    library.context("canary", mode="always", record=True)
+    found = library.check_citations("So [Source: a.md:1], not [Source: c.md].")
+    assert [one.verdict for one in found.citations] == ["exact", "unknown source"] and found.uncited == ("b.md:1",)
+
+
+def test_where_agents_ask_for_themselves_nothing_is_given_unasked(tmp_path):
+    settings = "  retrieval_mode: always\n  injection_route: tool_only\n"
+    library = make_library(tmp_path / "home", {"a.md": "Rolling back the canary.\n"}, settings)
+    assert library.context("canary").stage == "mode" and "tool_only" in library.context("canary").reason
+    assert library.context("canary", mode="always").injected
+
+
+def test_on_the_hook_route_a_block_is_short_enough_for_the_host(tmp_path):
+    files = {
+        f"{number}.md": f"# Canary {number}\n\n" + f"The canary number {number} sings. " * 60 for number in range(8)
+    }
+    library = make_library(tmp_path / "home", files, "  injection_route: hook\n  max_injected_tokens: 50000\n")
+    made = library.context("canary", mode="always")
+    assert made.injected and len(made.block) < 10_000 and len(made.sources) < 6

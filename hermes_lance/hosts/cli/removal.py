@@ -57,7 +57,14 @@ def forget(invocation: Invocation, paths: tuple[str, ...], purge: bool, undo: bo
             raise FileMissing(str(error), hint=hint) from error
     if invocation.json:
         proof = None if done.proof is None else asdict(done.proof)
-        invocation.document(**_document(done), forgotten=done.paths, copies=done.copies, purged=purge, proof=proof)
+        invocation.document(
+            **_document(done),
+            forgotten=done.paths,
+            copies=done.copies,
+            purged=purge,
+            turns_removed=done.recorded,
+            proof=proof,
+        )
     elif not invocation.quiet:
         _print(invocation.console, done, purge=purge)
 
@@ -104,6 +111,8 @@ def _print(console: Console, done: Dropped, *, purge: bool) -> None:
         "Later builds leave it out, whatever it holds, and copies of its bytes under any other path; "
         "`hermes-lance forget --undo` lifts that."
     )
+    if done.recorded:
+        console.paragraph(f"{amount(done.recorded, 'recorded turn')} that named it or quoted it went too.")
     if done.proof is not None:
         console.paragraph(proof_words(done.proof))
     elif not purge:

@@ -31,6 +31,7 @@ _CLI = "hermes_lance.hosts.cli"
         "search": (f"{_CLI}.workspace_changes:search", "Find lines of the files by a regular expression."),
         "retrieve": (f"{_CLI}.search:search", "Find passages (the same as `search`)."),
         "context": (f"{_CLI}.context:context", "What an agent would be given with a message."),
+        "sources": (f"{_CLI}.sources:sources", "What the last turn was given unasked."),
         "mode": (f"{_CLI}.workspace_changes:mode", "When an agent gets passages unasked."),
         "watch": (f"{_CLI}.workspace_changes:watch", "Whether hosts follow the folders by themselves."),
     },
