@@ -353,13 +353,14 @@ def fingerprints(library: Opened, vectors: str) -> dict[str, str]:
     """What the next publication is made with, by part, and one hash over all; `vectors` is that of the embedder."""
     from hermes_lance.core import schema
     from hermes_lance.core.signature import Fingerprints
+    from hermes_lance.parse import suspicion
     from hermes_lance.store.lexical_fields import lexical_digest
 
     made = Fingerprints(
         pieces=digest(PieceSignatures.of_config(library.config).all()),
         vectors=vectors,
         lexical=lexical_digest("chunks"),
-        suspicion="none",
+        suspicion=suspicion.signature(),
         schemas=digest(schema.digests()),
     )
     return dict(made.as_json())

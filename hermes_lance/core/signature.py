@@ -16,7 +16,8 @@ def digest(settings: object) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Fingerprints:
-    """What each part of a dataset was made with: pieces (by media type), vectors, lexical index, schemas."""
+    """What each part of a dataset was made with: pieces (by media type), vectors, lexical index, rules of suspicion,
+    schemas."""
 
     pieces: str
     vectors: str

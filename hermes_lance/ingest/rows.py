@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,6 +11,8 @@ from hermes_lance.core import ids
 from hermes_lance.core.config import ChunkingConfig
 from hermes_lance.core.records import ChunkRow, Document, Piece
 from hermes_lance.models import embed_text
+from hermes_lance.parse import suspicion
+from hermes_lance.parse.suspicion_rules import Finding
 from hermes_lance.parse.tokens import TokenRuler, estimate, ruler_of
 
 
@@ -40,6 +43,8 @@ def chunk_rows(
     equals: dict[str, int] = {}
     made: dict[int, str] = {}
     ruler = ruler_of(text)
+    suspect = suspicion.findings(text)
+    named = suspicion.flags(_NAME_MARKS.sub(" ", origin.path))
     rows: list[ChunkRow] = []
     for number, piece in enumerate(pieces):
         body = text[piece.start : piece.end]
@@ -80,11 +85,22 @@ def chunk_rows(
                 chunker=chunker,
                 parser=document.parser,
                 embedded_tokens=embedded,
-                flags=document.flags,
+                flags=_flags((*document.flags, *named), suspect, piece),
                 run=origin.run,
             )
         )
     return rows
+
+
+_NAME_MARKS = re.compile(r"[_./\\-]+")
+"""What stands between the words of a path."""
+
+
+def _flags(of_file: tuple[str, ...], suspect: Sequence[Finding], piece: Piece) -> tuple[str, ...]:
+    """Those of the whole file, and those of what is found in the piece or reaches into it."""
+    if not suspect:
+        return of_file
+    return tuple(dict.fromkeys((*of_file, *suspicion.flags_between(suspect, piece.start, piece.end))))
 
 
 def _embedded(

@@ -1,4 +1,5 @@
-"""Fingerprints of what shapes the rows of a file: parser, chunker and the rules of cutting, by media type.
+"""Fingerprints of what shapes the rows of a file: parser, chunker, the rules of cutting and of suspicion, by
+media type.
 
 Built-in parsers and chunkers are not imported for it, so that a run with nothing to read loads none of them.
 """
@@ -18,6 +19,7 @@ from hermes_lance.core.errors import UNAVAILABLE, HermesLanceError, PluginMissin
 from hermes_lance.core.signature import digest
 from hermes_lance.ingest.served import parsers_of
 from hermes_lance.models import embed_text
+from hermes_lance.parse import suspicion
 
 
 @dataclass(slots=True)
@@ -129,6 +131,7 @@ class PieceSignatures:
                 None if parser is None else self._signature("parsers", parser),
                 self._signature("chunkers", self.chunker_name(media_type)),
                 embed_text.RULES,
+                suspicion.signature(),
                 self.chunking.window_tokens,
                 self.chunking.vectors_per_chunk,
             ]
