@@ -53,6 +53,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
     },
     "rerankers": {
         "heuristic": "hermes_lance.models.rerank_heuristic:HeuristicReranker",
+        "local_cross_encoder": "hermes_lance.models.rerank_local:LocalCrossEncoder",
     },
     "retrievers": {
         "builtin_hybrid": "hermes_lance.search.retrievers:HybridRetriever",

@@ -12,7 +12,7 @@ from functools import cached_property, lru_cache
 
 from hermes_lance.core.records import Candidate
 from hermes_lance.core.words import AnalysedQuery, Analyser, clean, folded, unified
-from hermes_lance.models.rerank_limit import LIMIT_SECONDS, checked_limit
+from hermes_lance.models.rerank_input import LIMIT_SECONDS, checked_limit
 
 DENSE_SHARE = 0.1
 """Weight of the cosine beside the share of words, so that it decides between passages that hold equally many."""

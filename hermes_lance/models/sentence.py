@@ -6,11 +6,9 @@ by hand; the error for an absent model says how.
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
 import importlib.util
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +16,7 @@ from hermes_lance.core.errors import Cancelled, ConfigError, ModelUnavailable, P
 from hermes_lance.core.signature import digest
 from hermes_lance.core.text import well_formed
 from hermes_lance.models.devices import chosen_device
+from hermes_lance.models.local_files import LocalModels, fingerprint, one_line, quiet
 
 if TYPE_CHECKING:
     from hermes_lance.core.contracts import Vectors
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 DEFAULT_MODEL = "google/embeddinggemma-300m"
 KEYS = "knowledgebase.embedders.local_sentence_transformers"
 FALLBACK_WINDOW_TOKENS = 512
-WEIGHT_SUFFIXES = {".safetensors", ".bin", ".onnx"}
+LOCAL = LocalModels("embedder local_sentence_transformers", KEYS, "Meanwhile `minilm` works without any of this.")
 MATRYOSHKA_MODELS = (
     "embeddinggemma-300m", "nomic-embed-text-v1.5", "nomic-embed-text-v2", "modernbert-embed", "mxbai-embed-large-v1",
     "mxbai-embed-2d", "mxbai-embed-xsmall-v1", "qwen3-embedding", "snowflake-arctic-embed-m-v1.5",
@@ -34,8 +33,6 @@ MATRYOSHKA_MODELS = (
 )  # fmt: skip
 """Names, as their publishers write them in lower case, of models that were trained to be cut."""
 CARD_CHARACTERS = 200_000
-SAMPLES, SAMPLE_BYTES = 64, 16_384
-"""How much of a weights file its fingerprint reads: all of 1.2 GB would take a second at every start."""
 
 
 class SentenceTransformersEmbedder:
@@ -76,7 +73,7 @@ class SentenceTransformersEmbedder:
             if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
                 raise ConfigError(f"{KEYS}.{option} is {value!r}; a whole number of at least 1")
         self.model = model
-        self.folder = _folder(model, cache_folder)
+        self.folder = LOCAL.folder(model, cache_folder)
         self._wanted = dimensions
         self._matryoshka = matryoshka
         self._device = device
@@ -108,7 +105,7 @@ class SentenceTransformersEmbedder:
             cut = f"/{self._wanted}" if self._wanted else ""
             own = [f"{side}={prompt}" for side, prompt in self._prompts.items() if prompt is not None]
             prompts = f"/{digest(own)[:8]}" if own else ""
-            self._signature = f"{self.name}/{Path(self.model).name}/{_fingerprint(self.folder)}{cut}{prompts}/l2"
+            self._signature = f"{self.name}/{Path(self.model).name}/{fingerprint(self.folder)}{cut}{prompts}/l2"
         return self._signature
 
     def embed_documents(self, texts: Sequence[str], *, cancelled: Callable[[], bool] | None = None) -> Vectors:
@@ -175,7 +172,7 @@ class SentenceTransformersEmbedder:
 
         device = chosen_device(self._device, f"{KEYS}.device")
         try:
-            with _quiet():
+            with quiet():
                 model = SentenceTransformer(
                     str(self.folder),
                     device=device,
@@ -185,7 +182,7 @@ class SentenceTransformersEmbedder:
                 )
         except Exception as error:
             raise ModelUnavailable(
-                f"embedder local_sentence_transformers: {self.folder} cannot be loaded ({_one_line(error)})",
+                f"embedder local_sentence_transformers: {self.folder} cannot be loaded ({one_line(error)})",
                 hint=f"Check that {KEYS}.model names a complete sentence-transformers model, and {KEYS}.device.",
             ) from error
         own = self._own_dimensions(model)
@@ -209,42 +206,6 @@ class SentenceTransformersEmbedder:
             model.truncate_dim = kept
 
 
-def _folder(model: str, cache_folder: str | None) -> Path:
-    """The folder with the model's files: `model` itself if it is one, else its snapshot in the local cache."""
-    path = Path(model).expanduser()
-    if path.is_dir():
-        return _complete(path, model)
-    if path.is_absolute() or model.startswith((".", "~")) or model.count("/") > 1:
-        raise ModelUnavailable(
-            f"embedder local_sentence_transformers: there is no folder {path}", hint=f"Correct {KEYS}.model."
-        )
-    from huggingface_hub import constants, snapshot_download
-    from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
-
-    cache = Path(cache_folder).expanduser() if cache_folder else Path(constants.HF_HUB_CACHE)
-    try:
-        return _complete(Path(snapshot_download(model, cache_dir=cache, local_files_only=True)), model)
-    except (LocalEntryNotFoundError, HFValidationError, HfHubHTTPError) as error:
-        expected = cache / f"models--{model.replace('/', '--')}"
-        raise ModelUnavailable(
-            f"embedder local_sentence_transformers: {model} is not on this machine (looked for {expected})",
-            hint=_how_to_fetch(model),
-        ) from error
-
-
-def _complete(folder: Path, model: str) -> Path:
-    if not (folder / "config.json").is_file() and not (folder / "modules.json").is_file():
-        raise ModelUnavailable(
-            f"embedder local_sentence_transformers: {folder} holds no model (config.json is missing)",
-            hint=_how_to_fetch(model),
-        )
-    if not any(file.suffix in WEIGHT_SUFFIXES for file in _files(folder)):
-        raise ModelUnavailable(
-            f"embedder local_sentence_transformers: {folder} holds no weights", hint=_how_to_fetch(model)
-        )
-    return folder
-
-
 def _made_for_cutting(model: str, folder: Path) -> bool:
     """Known by its name, or its card is tagged with the loss of such a training."""
     # A snapshot in the cache lies in `models--owner--name/snapshots/hash`.
@@ -259,51 +220,3 @@ def _made_for_cutting(model: str, folder: Path) -> bool:
     _, _, rest = card.partition("---\n")
     tags, _, _ = rest.partition("\n---")
     return "matryoshka" in tags.lower()
-
-
-def _how_to_fetch(model: str) -> str:
-    return (
-        f"Nothing is fetched silently. Where the network is allowed: accept the terms at "
-        f"https://huggingface.co/{model} if it is gated, run `hf auth login`, then `hf download {model}`. "
-        f"Or copy its folder here and set {KEYS}.model to that path. Meanwhile `minilm` works without any of this."
-    )
-
-
-def _files(folder: Path) -> list[Path]:
-    return sorted(file for file in folder.rglob("*") if file.is_file() and ".git" not in file.parts)
-
-
-def _fingerprint(folder: Path) -> str:
-    """16 hexadecimal digits over all configuration, the tokenizer, and evenly spaced samples of the weights."""
-    total = hashlib.sha256()
-    for file in _files(folder):
-        if file.suffix not in {".json", ".txt", ".model", *WEIGHT_SUFFIXES}:
-            continue
-        size = file.stat().st_size
-        total.update(f"{file.relative_to(folder).as_posix()}\0{size}\0".encode())
-        with file.open("rb") as stream:
-            if size <= SAMPLES * SAMPLE_BYTES:
-                total.update(stream.read())
-                continue
-            for sample in range(SAMPLES):
-                stream.seek((size - SAMPLE_BYTES) * sample // (SAMPLES - 1))
-                total.update(stream.read(SAMPLE_BYTES))
-    return total.hexdigest()[:16]
-
-
-@contextlib.contextmanager
-def _quiet() -> Iterator[None]:
-    """Keeps the loading bar of transformers off stderr, which belongs to the caller."""
-    from transformers.utils import logging
-
-    shown = logging.is_progress_bar_enabled()
-    logging.disable_progress_bar()
-    try:
-        yield
-    finally:
-        if shown:
-            logging.enable_progress_bar()
-
-
-def _one_line(error: Exception) -> str:
-    return " ".join(str(error).split())[:300]
