@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from hermes_lance.learn import beir, metrics
 from hermes_lance.learn.beir import JudgedQuery, JudgedSet
+from hermes_lance.learn.whole import whole
 
 if TYPE_CHECKING:
     import polars as pl
@@ -137,7 +138,7 @@ def best_documents(
     """The first `k` documents, each where its best passage stands. More passages are asked for until there are `k`."""
     limit = 2 * k
     while True:
-        page = library.search(query.text, limit=limit, mode=mode, fusion=fusion)
+        page = whole(library.search(query.text, limit=limit, mode=mode, fusion=fusion))
         found = list(dict.fromkeys(_documents(page, names)))
         if len(found) >= k or not page.has_more or limit >= MOST_PASSAGES:
             return found[:k]

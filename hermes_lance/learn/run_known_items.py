@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from hermes_lance.learn.known_items import KnownItem
+from hermes_lance.learn.whole import whole
 
 DEPTH = 10
 
@@ -42,7 +43,7 @@ def shares(
     """
     ranks: dict[str, list[int | None]] = defaultdict(list)
     for number, item in enumerate(items, start=1):
-        hits = library.search(item.query, limit=DEPTH, mode=mode, fusion=fusion)
+        hits = whole(library.search(item.query, limit=DEPTH, mode=mode, fusion=fusion))
         ranks[item.kind].append(rank(item, [path_of(hit.path) for hit in hits]))
         if progress is not None:
             progress(f"ask {mode}", number, len(items), "")

@@ -32,6 +32,8 @@ class Legs:
     dense: list[tuple[int, float]] = field(default_factory=list)
     verbatim: list[int] = field(default_factory=list)
     dense_asked: bool = False
+    dense_failed: bool = False
+    """The embedder had no vector for the question; words alone were compared."""
     files: frozenset[str] | None = None
     """Ids of the files that the filters of the question leave; none without filters."""
     warnings: list[str] = field(default_factory=list)
@@ -92,6 +94,7 @@ def _ask_dense(
     except (ModelUnavailable, PluginMissing, PluginFailed) as error:
         if query.mode == "dense":
             raise
+        legs.dense_failed = True
         legs.warnings.append(f"only words were compared: {error}. {error.hint}")
         return
     if not vector.any():

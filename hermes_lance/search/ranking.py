@@ -103,7 +103,7 @@ def _fused(
     legs = candidates.gather(query, snapshot, embedder, rows, display, settings.legs)
     trace.note("analyse", "empty" if legs.analysed.empty else "ok", terms=list(legs.analysed.terms))
     trace.note("lexical", f"{len(legs.lexical)} rows", verbatim=len(legs.verbatim))
-    trace.note("dense", f"{len(legs.dense)} rows", asked=legs.dense_asked)
+    trace.note("dense", "failed" if legs.dense_failed else f"{len(legs.dense)} rows", asked=legs.dense_asked)
     if settings.retriever is not None and not legs.analysed.empty:
         view = View(query, snapshot, settings.legs or OwnLegs(snapshot), embedder, legs, legs.files)
         ranking = ranked_by(settings.retriever, view, max(rows))

@@ -14,6 +14,7 @@ from hermes_lance.core.contracts import Embedder
 from hermes_lance.core.errors import Cancelled
 from hermes_lance.core.yaml_file import read_yaml
 from hermes_lance.models.load import embedder
+from hermes_lance.testing import check_embedder
 from tests.contracts.conftest import HOSTED, Service, packaged_weights
 
 TIERS = [
@@ -47,6 +48,10 @@ def test_it_says_what_the_library_has_to_know_before_the_first_text(tier):
     assert tier.dimensions > 0 and tier.window_tokens >= 128
     assert isinstance(tier.scripts, frozenset) and 0 < tier.fusion_weight <= 1
     assert getattr(tier, "sends_to", None) is None, "this machine is nobody else"
+
+
+def test_it_passes_the_checks_that_plugins_have_to_pass(tier):
+    check_embedder(tier)
 
 
 def test_a_vector_for_each_text_in_order_of_length_one_and_zero_for_blank_ones(tier):

@@ -9,6 +9,8 @@ import pytest
 import hermes_lance
 from hermes_lance.core.errors import Cancelled, ModelUnavailable
 from hermes_lance.ingest import vectors
+from hermes_lance.learn.known_items import KnownItem
+from hermes_lance.learn.run_known_items import shares
 from hermes_lance.models import hosted as hosted_module
 from tests.contracts.conftest import KEYS, Reply, refusal, until
 
@@ -128,6 +130,17 @@ def test_requests_side_by_side_of_which_one_fails_lose_nothing_that_was_answered
     service.replies.clear()
     service.sent.clear()
     assert library.index().vectors_written == 12 - kept == len(service.texts)
+
+
+def test_an_evaluation_is_ended_and_does_not_count_answers_of_words_alone(home, service):
+    library = hermes_lance.open(home)
+    library.index()
+    items = [KnownItem("name", "number7", ("07.txt",))]
+    assert shares(items, library, mode="hybrid")["name@1"] == 1.0
+    items = [KnownItem("name", "number8", ("08.txt",))]
+    service.always = Reply(500, refusal(service.name, 500, "oops"))
+    with pytest.raises(ModelUnavailable, match=r"the evaluation was ended.*oops"):
+        shares(items, library, mode="hybrid")
 
 
 def test_a_question_by_meaning_alone_has_no_words_to_fall_back_to(home, service):
