@@ -82,7 +82,6 @@ def context(config: Config, shelf: Callable[[], Shelf], message: str, history: S
 
 def shelf(library: Library) -> Shelf:
     """What a turn is served from."""
-    from hermes_lance.core.records import KnownFile
     from hermes_lance.search.freshness import Freshness
     from hermes_lance.search.turn import Shelf
 
@@ -90,19 +89,13 @@ def shelf(library: Library) -> Shelf:
     embedder, waiting = library.query_embedder(snapshot)
     settings, said = _settings(library, check_disk=not library.caller_owned)
     places = library.places(snapshot)
-    memories = f"{library.config.home}/memories/"
-
-    def is_memory(known: KnownFile) -> bool:
-        place = places.of(known)
-        return place is not None and str(place).startswith(memories)
-
     freshness = Freshness(places.of, places.folder)
     return Shelf(
         snapshot,
         embedder,
         freshness,
         places.display,
-        is_memory,
+        lambda known: places.within(known, library.config.home / "memories"),
         settings,
         (*library.warnings, *said, *waiting),
     )

@@ -6,7 +6,8 @@ On the library's own floor: the roots of a generation stand in its manifest, the
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hermes_lance.core.names import on_disk
@@ -23,9 +24,16 @@ class Places:
 
     manifest: Manifest
     config: Config
+    _folders: dict[str, str | None] = field(default_factory=dict, compare=False)
+    _inside: dict[tuple[str, str], str | None] = field(default_factory=dict, compare=False)
 
     def folder(self, root: str) -> str | None:
         """The folder of a root, by its key; none for a root that nobody knows any more."""
+        if root not in self._folders:
+            self._folders[root] = self._folder(root)
+        return self._folders[root]
+
+    def _folder(self, root: str) -> str | None:
         # An extra root's key is its path; the workspace alone can be somewhere else than it was. Asking for the active
         # roots would list the workspace at every search.
         if root == WORKSPACE:
@@ -38,6 +46,15 @@ class Places:
         top = self.folder(known.root)
         return None if top is None else os.path.join(top, on_disk(known.path, known.raw_path))
 
+    def within(self, known: KnownFile, folder: str | Path) -> bool:
+        """Whether a file is below a folder, wherever the root that it belongs to begins, links resolved."""
+        asked = (known.root, os.fspath(folder))
+        if asked not in self._inside:
+            top = self.folder(known.root)
+            self._inside[asked] = None if top is None else _way(os.path.realpath(top), os.path.realpath(folder))
+        way = self._inside[asked]
+        return way is not None and known.path.startswith(way)
+
     def display(self, known: KnownFile) -> str:
         """How a file is shown: its path in the workspace, `label/path` elsewhere."""
         if known.root == WORKSPACE:
@@ -47,3 +64,14 @@ class Places:
     def label(self, root: str) -> str:
         """The label of a root, by its key; the key where it has none."""
         return next((str(one["label"]) for one in self.manifest.roots if one["key"] == root), root)
+
+
+def _way(top: str, folder: str) -> str | None:
+    """What paths below `top` begin with when they are below `folder`; none where the two lie apart."""
+    if f"{top}{os.sep}".startswith(f"{folder}{os.sep}"):
+        return ""
+    return (
+        f"{os.path.relpath(folder, top)}/".replace(os.sep, "/")
+        if f"{folder}{os.sep}".startswith(f"{top}{os.sep}")
+        else None
+    )

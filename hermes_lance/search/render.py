@@ -152,7 +152,7 @@ def block(hits: Iterable[Hit], most_tokens: int, most_hits: int, longest_chars: 
             parts.append(shown)
             taken.append(hit)
     text = "\n\n".join([BLOCK_NOTE, *parts])
-    return Block(text, model_tokens(text), tuple(taken)) if taken else Block("", 0, ())
+    return Block(text, most_tokens - room.tokens, tuple(taken)) if taken else Block("", 0, ())
 
 
 class _Room:
@@ -162,18 +162,20 @@ class _Room:
         self.tokens = tokens
         self.chars = chars
 
-    def holds(self, part: str) -> bool:
-        """Whether there is room for a part."""
-        part = f"\n\n{part}"
-        return model_tokens(part) <= self.tokens and (self.chars is None or len(part) <= self.chars)
+    def left_after(self, part: str) -> tuple[int, int | None] | None:
+        """Tokens and characters that are left once a part is in; none where there is no room for it."""
+        chars = None if self.chars is None else self.chars - len(part) - 2
+        if chars is not None and chars < 0:
+            return None
+        tokens = self.tokens - model_tokens(f"\n\n{part}")
+        return None if tokens < 0 else (tokens, chars)
 
     def take(self, part: str | None) -> str | None:
         """The part, and the room it needs is gone; none where there is no room."""
-        if part is None or not self.holds(part):
+        left = None if part is None else self.left_after(part)
+        if left is None:
             return None
-        self.tokens -= model_tokens(f"\n\n{part}")
-        if self.chars is not None:
-            self.chars -= len(part) + 2
+        self.tokens, self.chars = left
         return part
 
 
@@ -183,7 +185,7 @@ def _longest_that_fits(ready: _Ready, room: _Room) -> str | None:
     while low <= high:
         middle = (low + high) // 2
         shown = ready.delimited(middle)
-        if room.holds(shown):
+        if room.left_after(shown) is not None:
             found, low = shown, middle + 1
         else:
             high = middle - 1

@@ -84,9 +84,10 @@ def append(edit: Edit) -> None:
         file.write(f"\n{edit.sentence}\n")
 
 
-def kept_home(keep: Path, folder: Path, embedder: str, build: Callable[[Path], object]) -> Path:
-    """The home of a folder and an embedder below `keep`, indexed by `build` where it is not there yet."""
-    home = keep / f"{folder.name}-{embedder}"
+def kept_home(keep: Path, folder: Path, embedder: str, build: Callable[[Path], object], kind: str = "") -> Path:
+    """The home of a folder and an embedder below `keep`, indexed by `build` where it is not there yet; one of its own
+    for each `kind` of index."""
+    home = keep / "-".join(filter(None, (folder.name, embedder, kind)))
     if not (dataset_of(home) / "CURRENT").exists():
         shutil.rmtree(home, ignore_errors=True)
         build(make_home(home, folder, embedder))

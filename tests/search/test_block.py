@@ -83,7 +83,7 @@ def check_block(hits: list[Hit], *, tokens: int = TOKENS, most: int = MOST, char
         assert made.text == "" and made.tokens == 0
         return
     assert made.text.startswith(BLOCK_NOTE + "\n\n")
-    assert made.tokens == model_tokens(made.text) <= tokens
+    assert model_tokens(made.text) <= made.tokens <= tokens
     assert len(made.hits) <= most and (chars is None or len(made.text) <= chars)
     check_passages(made.text.removeprefix(f"{BLOCK_NOTE}\n\n"), len(made.hits))
     made.text.encode("utf-8")
