@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from hermes_lance.search.page import Answer
     from hermes_lance.search.ranking import Settings
     from hermes_lance.search.turn import Shelf, Turn
+    from hermes_lance.store.snapshot import Snapshot
 
 log = logging.getLogger(__name__)
 
@@ -29,7 +30,8 @@ def search(library: Library, query: Query, generation: str | None) -> Answer:
     from hermes_lance.search.freshness import Freshness
 
     snapshot = library.snapshot(generation)
-    settings, said = _settings(library, check_disk=generation is None and not library.caller_owned, rerank=query.rerank)
+    check_disk = generation is None and not library.caller_owned
+    settings, said = _settings(library, snapshot, check_disk=check_disk, rerank=query.rerank)
     embedder, waiting = library.query_embedder(snapshot) if query.mode != "lexical" else (None, ())
     places = library.places(snapshot)
     freshness = Freshness(places.of, places.folder)
@@ -37,7 +39,9 @@ def search(library: Library, query: Query, generation: str | None) -> Answer:
     return replace(found, warnings=(*library.warnings, *said, *waiting, *found.warnings))
 
 
-def _settings(library: Library, *, check_disk: bool, rerank: str | None = None) -> tuple[Settings, tuple[str, ...]]:
+def _settings(
+    library: Library, snapshot: Snapshot, *, check_disk: bool, rerank: str | None = None
+) -> tuple[Settings, tuple[str, ...]]:
     """How a question is asked, and what is to be said of plugins that cannot be had."""
     from hermes_lance.search.ranking import Settings
 
@@ -47,7 +51,15 @@ def _settings(library: Library, *, check_disk: bool, rerank: str | None = None) 
         from hermes_lance.plugged import asked_by, had
 
         search, retriever, said = asked_by(had(library, "retrievers"), search)
-    settings = Settings(search.fusion, search.dense_weight, search.candidates, None, retriever, check_disk=check_disk)
+    legs = None
+    if library.config.index_store != "lance" and not library.caller_owned:
+        from hermes_lance.mirroring import legs as legs_of
+
+        legs, also = legs_of(library, snapshot)
+        said += also
+    settings = Settings(
+        search.fusion, search.dense_weight, search.candidates, None, retriever, legs, check_disk=check_disk
+    )
     if rerank is None and library.config.reranker == "disabled":
         return settings, said
     from hermes_lance.plugged import reranking
@@ -87,7 +99,7 @@ def shelf(library: Library) -> Shelf:
 
     snapshot = library.snapshot()
     embedder, waiting = library.query_embedder(snapshot)
-    settings, said = _settings(library, check_disk=not library.caller_owned)
+    settings, said = _settings(library, snapshot, check_disk=not library.caller_owned)
     places = library.places(snapshot)
     freshness = Freshness(places.of, places.folder)
     return Shelf(

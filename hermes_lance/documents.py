@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from hermes_lance.ingest.lines import Lines
     from hermes_lance.ingest.roots import Place
     from hermes_lance.ingest.verify import Verdict
+    from hermes_lance.plugged import Had
     from hermes_lance.store.forgotten import Tombstone
     from hermes_lance.store.manifest import Manifest
     from hermes_lance.store.snapshot import Snapshot
@@ -51,6 +52,8 @@ class Documents(ABC):
     config: Config
     dataset: Path
     caller_owned: bool
+    warnings: list[str]
+    plugged: dict[str, Had]
 
     @abstractmethod
     def roots(self) -> list[Root]:
@@ -131,6 +134,7 @@ class Documents(ABC):
         is left. Raises `FileMissing`, `OutsideRoots`, `DatasetBusy`, `DatasetDamaged`.
         """
         from hermes_lance.ingest import forget
+        from hermes_lance.mirroring import discard
         from hermes_lance.recording import Purging
 
         elsewhere = Purging(self.config)
@@ -140,6 +144,7 @@ class Documents(ABC):
             if not purge:
                 return forget.forget(self.dataset, tables, base, places, purge=False)
             # Before the list is written, so that a purge that is stopped here and finished by a build has done it too.
+            discard(self)
             first = elsewhere.named([place.display_path for place in places])
             beside = [self.config.knowledgebase_root, *elsewhere.files]
             made = forget.forget(self.dataset, tables, base, places, purge=True, beside=beside, elsewhere=elsewhere)
@@ -229,4 +234,27 @@ class Documents(ABC):
                 compact.retain(self.dataset)
                 listing.write(self.config, self.dataset, manifests.current(self.dataset))
         self.close()
+        self.warnings += self._store_in_step(wait_seconds)
         return made
+
+    def _let_go_of_store(self) -> None:
+        """Closes another index store, where one has answered."""
+        if self.config.index_store != "lance":
+            from hermes_lance.mirroring import let_go
+
+            let_go(self)
+
+    def _said_after(self, report: IndexReport, roots: Sequence[Root], wait_seconds: float) -> list[str]:
+        """Every warning of a run, each once; another index store is brought in step before."""
+        from hermes_lance.ingest.roots import overlaps
+
+        store = self._store_in_step(wait_seconds)
+        return list(dict.fromkeys((*self.warnings, *overlaps(roots), *report.warnings, *store)))
+
+    def _store_in_step(self, wait_seconds: float) -> list[str]:
+        """Another index store gets what was published; what is to be said about it."""
+        if self.config.index_store == "lance":
+            return []
+        from hermes_lance.mirroring import in_step
+
+        return in_step(self, wait_seconds)

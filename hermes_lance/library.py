@@ -134,7 +134,6 @@ class Library(Documents, Turns):
             again = partial(again, progress=progress, time_budget=time_budget, wait_seconds=wait_seconds)
             again = partial(again, workers=workers or 1, in_passing=in_passing, changed=changed)
             return index_in_background(again, cancelled or (lambda: False))
-        from hermes_lance.ingest.roots import overlaps
         from hermes_lance.ingest.survey import unchanged
         from hermes_lance.keeping import note_look
 
@@ -168,7 +167,7 @@ class Library(Documents, Turns):
             report = build.run()
         if only_paths is None and not extra_roots:
             note_look(self.config)
-        report.warnings = [*dict.fromkeys([*self.warnings, *overlaps(roots), *report.warnings])]
+        report.warnings = self._said_after(report, roots, wait_seconds)
         return report
 
     def _surveyed(
@@ -385,6 +384,7 @@ class Library(Documents, Turns):
         """Lets go of the open generation."""
         with self._lock:
             self._snapshot = None
+        self._let_go_of_store()
 
 
 def _load(name: str, options: Mapping[str, Any] | None = None, home: Path | None = None) -> Embedder:

@@ -32,11 +32,15 @@ DEFAULTS: Mapping[str, str] = {
 _MAPS = {"parsers": DEFAULT_PARSERS, "chunkers": DEFAULT_CHUNKERS}
 
 
-class Opened(Protocol):
-    """What is asked of an opened dataset here."""
+class Holds(Protocol):
+    """What holds the plugins that were made."""
 
     config: Config
     plugged: dict[str, Had]
+
+
+class Opened(Holds, Protocol):
+    """What is asked of an opened dataset here."""
 
     def manifest_or_none(self) -> Manifest | None:
         """The current generation, or none before the first build."""
@@ -64,13 +68,13 @@ def asked(config: Config, category: str) -> tuple[str, Mapping[str, Any]]:
     return getattr(config, singular), getattr(config, f"{singular}_options")
 
 
-def had(library: Opened, category: str) -> Had:
+def had(library: Holds, category: str) -> Had:
     """The configured plugin of a category with one choice, made once; nothing for a name that needs no plugin."""
     name, options = asked(library.config, category)
     return _had(library, category, category, name, options)
 
 
-def _had(library: Opened, slot: str, category: str, name: str, options: Mapping[str, Any]) -> Had:
+def _had(library: Holds, slot: str, category: str, name: str, options: Mapping[str, Any]) -> Had:
     key = repr((name, sorted(options.items(), key=str)))
     known = library.plugged.get(slot)
     if known is not None and known.key == key:

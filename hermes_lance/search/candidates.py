@@ -72,6 +72,7 @@ def gather(
         legs.verbatim = snapshot.lexical.verbatim(legs.analysed, filters=LexicalFilters(source_ids=files))
     if query.mode in {"dense", "hybrid"}:
         _ask_dense(legs, query, snapshot, source, embedder, rows[1])
+    legs.warnings += source.warnings
     return legs
 
 

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 class LegSource(Protocol):
     """Both legs over one generation: rows with scores, best first. `files` are ids of files, none for all."""
 
+    warnings: list[str]
+    """What is to be said beside the answer."""
+
     def lexical(
         self, analysed: AnalysedQuery, text: str, rows: int, files: frozenset[str] | None
     ) -> list[tuple[int, float]]:
@@ -32,6 +35,7 @@ class OwnLegs:
     """Tantivy and the mapped vectors of a generation."""
 
     def __init__(self, snapshot: Snapshot) -> None:
+        self.warnings: list[str] = []
         self.snapshot = snapshot
 
     def lexical(

@@ -22,6 +22,7 @@ STAIRCASE = {
     "asking",
     "recording",
     "turns",
+    "mirroring",
     "plugged",
     "presence",
 }
