@@ -81,6 +81,16 @@ class Longest:
         found = {row for row, _ in [*view.lexical(query.text, rows), *view.dense(query.text, rows)]}
         return sorted(((row, float(len(view.passage(row).text))) for row in found), key=lambda one: (-one[1], one[0]))
 """
+RERANKER = """
+class Shortest:
+    name = "shortest"
+
+    def signature(self):
+        return "shortest/1"
+
+    def scores(self, query, candidates, *, timeout):
+        return [-float(len(one.text)) for one in candidates]
+"""
 
 
 class Home:
@@ -204,6 +214,34 @@ def test_a_retriever_changes_the_order_and_nothing_that_is_stored(home):
     assert not home.library.status()["stale"]
 
 
+def test_a_reranker_changes_the_order_and_nothing_that_is_stored(home):
+    home.write("a.txt", "walrus walrus walrus " + "and many other words that are in here " * 9)
+    home.write("b.txt", "a walrus")
+    home.build()
+    before = home.library.manifest()
+    assert home.found("walrus", mode="lexical")[0] == "b.txt"
+    home.plugin("rerankers", "shortest", RERANKER.replace("-float", "float"))
+    home.choose(rerankers="{active: shortest}")
+    answer = home.library.search("walrus", mode="lexical")
+    assert [hit.path for hit in answer] == ["a.txt", "b.txt"] and answer.warnings == ()
+    home.plugin("rerankers", "shortest", RERANKER.replace("shortest/1", "shortest/2"))
+    assert home.found("walrus", mode="lexical") == ["b.txt", "a.txt"]
+    home.build()
+    assert home.library.manifest().id == before.id and not home.library.status()["stale"]
+
+
+def test_where_the_extra_for_pictures_is_missing_pdfs_are_read_as_ever_and_the_build_says_so(home, monkeypatch):
+    monkeypatch.setattr("hermes_lance.ingest.signatures.find_spec", lambda name: None)
+    home.choose(ocr="true")
+    home.write("a.txt", "The narwhal sings.")
+    home.write("b.png", "no picture")
+    report = home.build()
+    assert any("pdf_ocr (parsers): the extra `ocr` is not installed" in one for one in report.warnings)
+    assert home.found("narwhal") == ["a.txt"]
+    state = home.library.status()["plugins"]["parsers"]
+    assert state["resolved"]["application/pdf"] == "pdf" and state["fallback"]
+
+
 def test_a_retriever_sees_nothing_outside_the_filters_of_the_question(home):
     home.plugin(
         "retrievers",
@@ -243,6 +281,7 @@ CHOICES = {
     "parsers": ("shout", PARSER, '{active: {".shout": shout, text/plain: shout}}'),
     "chunkers": ("lines", CHUNKER, "{active: lines}"),
     "embedders": ("letters", EMBEDDER, "{active: letters}"),
+    "rerankers": ("shortest", RERANKER, "{active: shortest}"),
     "retrievers": ("longest", RETRIEVER, "{active: longest}"),
 }
 
@@ -260,7 +299,7 @@ def test_on_a_fresh_dataset_ours_takes_the_place_of_a_plugin_that_fails_and_all_
     assert [hit.path for hit in answer] == ["a.txt"]
     warnings = {"build": report.warnings, "search": answer.warnings, "status": status["warnings"]}
     told = {door for door, said_there in warnings.items() if any(said in one for one in said_there)}
-    assert told >= ({"search", "status"} if category == "retrievers" else {"build", "status"})
+    assert told >= ({"search", "status"} if category in {"retrievers", "rerankers"} else {"build", "status"})
     state = status["plugins"][category]
     assert (state["available"], state["fallback"]) == (False, True)
     assert not status["stale"]

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import hermes_lance
-from hermes_lance.core import config, registry
+from hermes_lance.core import config, plugins, registry
 
 EVERY = [(category, name) for category, names in registry.BUILT_IN.items() for name in names]
 
@@ -64,6 +64,13 @@ def test_a_parser_of_another_package_takes_the_place_of_ours(tmp_path, packed):
         " 'new' in registry.names('chunkers'))"
     )
     assert printed(code, place) == "None svg/2 mine/7 True"
+
+
+@pytest.mark.parametrize("category", plugins.CATEGORIES)
+def test_a_package_can_add_to_every_category(tmp_path, category):
+    package(tmp_path, f"[hermes_lance.{category}]\nmy-own = extra:Mine\n")
+    code = f"from hermes_lance.core import plugins; print(plugins.find({category!r}, 'my_own').source)"
+    assert printed(code, tmp_path) == "entry-point"
 
 
 def test_packages_that_add_nothing_to_ours_are_not_asked(tmp_path):
