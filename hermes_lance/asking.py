@@ -68,28 +68,39 @@ def _settings(
     return replace(settings, reranking=order), (*said, *why_not)
 
 
-def context(config: Config, shelf: Callable[[], Shelf], message: str, history: Sequence[Any], mode: str | None) -> Turn:
+def context(
+    config: Config, shelf: Callable[[], Shelf], message: str | Sequence[Any], history: Sequence[Any], mode: str | None
+) -> Turn:
     """See `Turns.context`."""
-    from hermes_lance.search.turn import MODES, Turn, turn
+    from hermes_lance.search.enrich import text_of
+    from hermes_lance.search.turn import Turn
 
     wanted = config.retrieval_mode if mode is None else mode
+    text = text_of(message)
     try:
-        if wanted not in MODES:
-            return Turn(False, "mode", f"there is no mode {wanted!r}: off, gated or always", wanted)
-        if not (config.enabled and config.workspace.enabled):
-            return Turn(False, "mode", "the workspace is switched off in the configuration", wanted)
-        if mode is None and wanted != "off" and config.inject.injection_route == "tool_only":
-            return Turn(False, "mode", "injection_route is tool_only: agents ask for passages themselves", wanted)
-        return turn(message, history, wanted, config, shelf)
+        return replace(_served(config, shelf, text, history, mode), message=text)
     except DatasetMissing as error:
-        return Turn(False, "index", f"nothing is indexed yet: {error.hint}", wanted)
+        return Turn(False, "index", f"nothing is indexed yet: {error.hint}", wanted, message=text)
     except HermesLanceError as error:
         log.warning("no context for this turn: %s", error)
-        return Turn(False, "error", f"{error}. {error.hint}", wanted)
+        return Turn(False, "error", f"{error}. {error.hint}", wanted, message=text)
     except Exception as error:
         # A turn without context is worth more than no turn; whoever asks `workspace sources` or the log sees why.
         log.exception("no context for this turn")
-        return Turn(False, "error", f"{type(error).__name__}: {error}", wanted)
+        return Turn(False, "error", f"{type(error).__name__}: {error}", wanted, message=text)
+
+
+def _served(config: Config, shelf: Callable[[], Shelf], text: str, history: Sequence[Any], mode: str | None) -> Turn:
+    from hermes_lance.search.turn import MODES, Turn, turn
+
+    wanted = config.retrieval_mode if mode is None else mode
+    if wanted not in MODES:
+        return Turn(False, "mode", f"there is no mode {wanted!r}: off, gated or always", wanted)
+    if not (config.enabled and config.workspace.enabled):
+        return Turn(False, "mode", "the workspace is switched off in the configuration", wanted)
+    if mode is None and wanted != "off" and config.inject.injection_route == "tool_only":
+        return Turn(False, "mode", "injection_route is tool_only: agents ask for passages themselves", wanted)
+    return turn(text, history, wanted, config, shelf)
 
 
 def shelf(library: Library) -> Shelf:

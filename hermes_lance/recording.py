@@ -24,10 +24,18 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 
-def record(config: Config, message: str, turn: Turn, session_id: str | None, turn_id: str | None) -> None:
+def record(config: Config, turn: Turn, session_id: str | None, turn_id: str | None) -> None:
     """Notes a turn. A ledger that cannot be written costs the note, not the turn: one line in the log."""
     noted = Injection(
-        message, turn.mode, turn.stage, turn.reason, turn.tokens, turn.generation, turn.sources, session_id, turn_id
+        turn.message,
+        turn.mode,
+        turn.stage,
+        turn.reason,
+        turn.tokens,
+        turn.generation,
+        turn.sources,
+        session_id,
+        turn_id,
     )
     try:
         injections.record(usage.file_of(config.home), noted)

@@ -29,7 +29,7 @@ class Turns(ABC):
 
     def context(
         self,
-        message: str,
+        message: str | Sequence[Any],
         history: Sequence[Any] = (),
         mode: str | None = None,
         *,
@@ -39,9 +39,10 @@ class Turns(ABC):
     ) -> Turn:
         """What an agent is given with `message`: a block, or the stage that ended it. Never raises.
 
-        `history`: earlier messages, oldest first, as strings of the person or `{"role": …, "content": …}`. `mode`
-        instead of the configured one. A host that gives the block to its agent says `record`, and which session and
-        turn it was: then `last_turn` and `workspace sources` show it.
+        `message`: text, or a list of parts as chat hosts have them, of which those that are text count. `history`:
+        earlier messages, oldest first, as strings of the person or `{"role": …, "content": …}`. `mode` instead of the
+        configured one. A host that gives the block to its agent says `record`, and which session and turn it was: then
+        `last_turn` and `workspace sources` show it.
         """
         from hermes_lance.asking import context
 
@@ -49,7 +50,7 @@ class Turns(ABC):
         if record and not self.caller_owned and made.mode != "off":
             from hermes_lance.recording import record as note
 
-            note(self.config, message, made, session_id, turn_id)
+            note(self.config, made, session_id, turn_id)
         return made
 
     def last_turn(self, session_id: str | None = None) -> Injection | None:

@@ -7,6 +7,7 @@ passage only its place and its hash are kept, never its text.
 from __future__ import annotations
 
 import hashlib
+import re
 import sqlite3
 import time
 from collections.abc import Collection, Sequence
@@ -58,7 +59,8 @@ def record(file: Path, turn: Injection) -> int:
     )  # fmt: skip
     with usage.opened(file) as connection:
         added = connection.execute(
-            f"INSERT INTO injections ({', '.join(_COLUMNS)}) VALUES ({', '.join('?' * len(_COLUMNS))})", values
+            f"INSERT INTO injections ({', '.join(_COLUMNS)}) VALUES ({', '.join('?' * len(_COLUMNS))})",
+            [_storable(one) for one in values],
         )
         number = int(added.lastrowid or 0)
         marks = ", ".join("?" * (2 + len(_SOURCE_COLUMNS)))
@@ -106,13 +108,16 @@ def purge(file: Path, paths: Collection[str], shas: Collection[str], stretches: 
     """
     if not file.is_file():
         return 0
-    named = {path.casefold() for path in paths} | {path.rpartition("/")[2].casefold() for path in paths}
+    names = {path.rpartition("/")[2] for path in paths}
+    named = re.compile(
+        "|".join(rf"(?<![\w.\-]){re.escape(one)}(?![\w\-])" for one in sorted(names) if one), re.IGNORECASE
+    )
     with usage.opened(file) as connection:
         sources = connection.execute("SELECT DISTINCT injection_id, path, sha256 FROM injected_sources")
         doomed = {row["injection_id"] for row in sources if row["path"] in paths or row["sha256"] in shas}
         for row in connection.execute("SELECT id, query FROM injections"):
-            said = row["query"].casefold()
-            if any(name in said for name in named if name) or any(one in row["query"] for one in stretches):
+            said = row["query"]
+            if (names and named.search(said)) or any(one in said for one in stretches):
                 doomed.add(row["id"])
         connection.executemany("DELETE FROM injections WHERE id = ?", [(one,) for one in sorted(doomed)])
     if doomed:

@@ -81,7 +81,11 @@ def _text_of(message: Mapping[str, Any]) -> str:
     """The text of a message of the person: a string, or a list of parts of which some are text."""
     if message.get("role") != "user":
         return ""
-    content = message.get("content")
+    return text_of(message.get("content"))
+
+
+def text_of(content: object) -> str:
+    """The text of what a message holds: a string, or a list of parts of which some are text."""
     if isinstance(content, str):
         return content
     if not isinstance(content, Sequence):

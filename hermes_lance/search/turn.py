@@ -54,6 +54,8 @@ class Turn:
     """What was searched for: the message, enriched where it needs it."""
     warnings: tuple[str, ...] = ()
     trace: tuple[TraceEntry, ...] = ()
+    message: str = ""
+    """As it was written; of a list of parts, its text."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -82,11 +82,12 @@ def test_a_purge_takes_turns_that_were_given_the_document_a_copy_or_that_name_it
     injections.record(file, turn("about its copy", "copy.md"))
     injections.record(file, turn("what does Private.MD say?"))
     injections.record(file, turn("the zanzibar heliotrope conspiracy begins at noon, right?"))
+    injections.record(file, turn("semiprivate.md is another file", session_id="\ud800"))
     injections.record(file, turn("harmless", "other.md", sources=(source("other.md", "cd" * 32),)))
     assert injections.purge(file, {"notes/private.md"}, {"ab" * 32}, ["zanzibar heliotrope conspiracy"]) == 4
     found = injections.latest(file)
     assert found is not None and found.query == "harmless"
-    for needle in (b"private", b"zanzibar", b"about its copy"):
+    for needle in (b"notes/private", b"zanzibar", b"about its copy", b"what does"):
         assert all(needle not in one.read_bytes().lower() for one in file.parent.iterdir())
     assert injections.purge(file, {"nothing.md"}, set()) == 0
 

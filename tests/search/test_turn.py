@@ -190,3 +190,20 @@ def test_on_the_hook_route_a_block_is_short_enough_for_the_host(tmp_path):
     library = make_library(tmp_path / "home", files, "  injection_route: hook\n  max_injected_tokens: 50000\n")
     made = library.context("canary", mode="always")
     assert made.injected and len(made.block) < 10_000 and len(made.sources) < 6
+
+
+@pytest.mark.parametrize("message", [None, 7, [{"type": "image_url", "image_url": {}}], b"canary", {"text": "canary"}])
+def test_a_message_without_text_ends_the_turn_quietly(library, message):
+    made = library.context(message, mode="always", record=True)
+    assert (made.injected, made.stage) == (False, "message")
+
+
+def test_of_a_message_in_parts_the_text_counts(library):
+    parts = [{"type": "input_text", "text": "how do I roll back"}, {"type": "image"}, "the canary?"]
+    made = library.context(parts, mode="always")
+    assert made.injected and made.message == "how do I roll back\nthe canary?"
+
+
+@pytest.mark.parametrize("history", [None, [None, 3, [], {"role": "user", "content": {}}], ({"role": "user"},), "abc"])
+def test_a_history_of_odd_shape_fails_no_turn(library, history):
+    assert library.context("and the canary?", history, mode="always").injected

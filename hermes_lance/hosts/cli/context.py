@@ -36,6 +36,7 @@ def context(invocation: Invocation, message: tuple[str, ...], history: str | Non
             sources=[source_document(one) for one in made.sources],
         )
     elif made.injected:
+        invocation.warn(made.warnings)
         invocation.console.verbatim(made.block)
     else:
         invocation.console.paragraph(f"No context. Ended by {made.stage}: {made.reason}.", hanging="  ")
