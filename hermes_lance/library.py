@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hermes_lance.core import config_file, signature
+from hermes_lance.core import config_file
 from hermes_lance.core.config import Config, settings
-from hermes_lance.core.errors import UNAVAILABLE, DatasetMissing, FileMissing, HermesLanceError, UsageError
+from hermes_lance.core.errors import DatasetMissing, FileMissing, UsageError
 from hermes_lance.core.records import Query
 from hermes_lance.documents import Documents
+from hermes_lance.embedding import Embedding
 from hermes_lance.store import manifest as manifests
 from hermes_lance.turns import Turns
 
 if TYPE_CHECKING:
-    from hermes_lance.core.contracts import Embedder
     from hermes_lance.core.records import FileChange, IndexReport, Root, Verdict
+    from hermes_lance.ingest.pipeline import Build
     from hermes_lance.ingest.survey import Survey
     from hermes_lance.ingest.watch import Followed
     from hermes_lance.places import Places
@@ -30,10 +31,8 @@ if TYPE_CHECKING:
     from hermes_lance.store.manifest import Manifest
     from hermes_lance.store.snapshot import Snapshot
 
-DEFAULT_EMBEDDER = "minilm"
 
-
-class Library(Documents, Turns):
+class Library(Documents, Embedding, Turns):
     """A dataset with its configuration. Made by `hermes_lance.open`; may be used from several threads."""
 
     def __init__(self, config: Config, dataset: Path, *, caller_owned: bool = False) -> None:
@@ -42,9 +41,8 @@ class Library(Documents, Turns):
         self.caller_owned = caller_owned
         """A dataset outside any home: read as it is, never built, not compared with the disk."""
         self.warnings: list[str] = list(config.warnings)
-        self._embedder: Embedder | None = None
-        self._earlier: dict[str, Embedder] = {}
-        """Embedders of vector spaces that are still served though another one is configured."""
+        self.follows_file = False
+        """A change of its configuration file is a change of this library, with the next `reload`."""
         self.plugged: dict[str, Had] = {}
         """Plugins of the categories with one choice that were made, see `hermes_lance.plugged`."""
         self._snapshot: Snapshot | None = None
@@ -57,7 +55,9 @@ class Library(Documents, Turns):
         """See `hermes_lance.open`."""
         resolved = config_file.resolve(home, config)
         if dataset is None:
-            return cls(resolved, resolved.dataset)
+            library = cls(resolved, resolved.dataset)
+            library.follows_file = True
+            return library
         folder = Path(dataset).expanduser().absolute()
         if not folder.is_dir():
             raise FileMissing(f"{folder}: no such dataset folder")
@@ -97,8 +97,19 @@ class Library(Documents, Turns):
 
     def reload(self) -> None:
         """Reads the configuration file again. Raises `ConfigError`, and keeps what it had."""
+        self.use(self._as_written())
+
+    def _as_written(self) -> Config:
         named, usual = self.config.config_file, self.config.home / "config.yaml"
-        self.config = config_file.resolve(self.config.home, None if named == usual else named)
+        return config_file.resolve(self.config.home, None if named == usual else named)
+
+    def _still_chosen(self) -> bool:
+        """The configuration file has not got another embedder since it was read."""
+        if not self.follows_file:
+            return True
+        written = self._as_written()
+        mine = (self.config.embedder, self.config.embedder_options)
+        return (written.embedder, written.embedder_options) == mine
 
     def index(
         self,
@@ -115,6 +126,7 @@ class Library(Documents, Turns):
         background: bool = False,
         in_passing: bool = False,
         changed: Callable[[FileChange], None] | None = None,
+        approve: Callable[[Snapshot], bool] | None = None,
     ) -> IndexReport:
         """Brings the dataset in step with the files. `extra_roots`: folders (and whether recursive) for this run only.
 
@@ -123,7 +135,9 @@ class Library(Documents, Turns):
         many as it names and there are cores for). With `background` a thread of the lowest priority does everything,
         and one worker embeds unless `workers` says otherwise; it also calls `progress` and `cancelled`. A run
         `in_passing` leaves upkeep and the list of all files, `workspace.json`, to a later one. `changed` is called for
-        each file whose state has been published. Raises `DatasetBusy`, `DatasetReadOnly`, `DiskFull`, `Cancelled`.
+        each file whose state has been published; `approve` before other vectors take over, with a view of the dataset
+        as it would be: on no they are kept beside those that answer. Raises `DatasetBusy`, `DatasetReadOnly`,
+        `DiskFull`, `Cancelled`.
         """
         if workers is not None and workers < 1:
             raise UsageError(f"workers is {workers}; at least 1")
@@ -143,32 +157,32 @@ class Library(Documents, Turns):
         if report is not None and not in_passing:
             self._list_again(report)
         elif report is None:
-            from hermes_lance.ingest.pipeline import Build
-
-            build = Build(
-                self.config,
-                self.dataset,
-                roots,
-                self.embedder,
-                fingerprints=self.fingerprints,
-                settings=[list(row) for row in settings(self.config)],
-                full=full,
-                only=only,
-                wait_seconds=wait_seconds,
-                time_budget=time_budget,
-                embed=embed,
-                workers=workers,
-                cancelled=cancelled or (lambda: False),
-                first=first,
-                in_passing=in_passing,
-                changed=changed,
-            )
+            build = self._building(roots, only, first, full=full, wait_seconds=wait_seconds, time_budget=time_budget)
+            build.embed, build.workers, build.in_passing, build.changed = embed, workers, in_passing, changed
+            build.cancelled = cancelled or build.cancelled
+            build.approve = approve or build.approve
             build.progress = progress or build.progress
             report = build.run()
         if only_paths is None and not extra_roots:
             note_look(self.config)
         report.warnings = self._said_after(report, roots, wait_seconds)
         return report
+
+    def _building(self, roots: list[Root], only: dict[str, list[str]] | None, first: Survey, **how: Any) -> Build:
+        from hermes_lance.ingest.pipeline import Build
+
+        return Build(
+            self.config,
+            self.dataset,
+            roots,
+            self.embedder,
+            fingerprints=self.fingerprints,
+            settings=[list(row) for row in settings(self.config)],
+            only=only,
+            first=first,
+            still_chosen=self._still_chosen,
+            **how,
+        )
 
     def _surveyed(
         self, only_paths: Sequence[str | Path] | None, extra_roots: Sequence[tuple[Path, bool]], *, full: bool
@@ -194,93 +208,11 @@ class Library(Documents, Turns):
 
         return watch(self, **how)
 
-    # -- models and fingerprints -------------------------------------------------------------------------------
-
-    def embedder(self) -> Embedder:
-        """The configured embedder. Where it is not available: the default one, unless other vectors are there."""
-        with self._lock:
-            if self._embedder is None:
-                self._embedder = self._choose_embedder()
-            return self._embedder
-
-    def _choose_embedder(self) -> Embedder:
-        try:
-            return _load(self.config.embedder, self.config.embedder_options, self.config.home)
-        except UNAVAILABLE as error:
-            current = self.manifest_or_none()
-            held = current.space["active"]["embedder"] if current is not None and current.vector_segments else None
-            if self.config.embedder == DEFAULT_EMBEDDER or held not in (None, DEFAULT_EMBEDDER):
-                raise
-            self._say(f"{error}; {DEFAULT_EMBEDDER} is used instead. {error.hint}")
-            return _load(DEFAULT_EMBEDDER)
-
-    def embedder_trouble(self) -> HermesLanceError | None:
-        """Why the configured embedder cannot be used, when it is not the one that made the vectors."""
-        try:
-            current = self.manifest_or_none()
-        except HermesLanceError:
-            current = None  # whoever asks about plugins too has said what is wrong with the dataset
-        active = (current.space.get("active") if current is not None else None) or {}
-        if self.config.embedder in (active.get("embedder"), DEFAULT_EMBEDDER):
-            return None
-        try:
-            _load(self.config.embedder, self.config.embedder_options, self.config.home)
-        except UNAVAILABLE as error:
-            return error
-        return None
-
-    def _can_embed(self) -> bool:
-        """False, with a warning, where the vectors have to wait for an embedder; words are indexed all the same."""
-        try:
-            self.embedder().signature()
-        except UNAVAILABLE as error:
-            if self.manifest_or_none() is None:
-                raise
-            self._say(f"vectors wait: {error}. New text is found by its words. {error.hint}")
-            return False
-        return True
-
-    def query_embedder(self, snapshot: Snapshot) -> tuple[Callable[[], Embedder] | None, tuple[str, ...]]:
-        """The embedder whose vectors the snapshot holds; none, and a warning, when it is another one.
-
-        The warning belongs to this search alone: the next one may see a generation that a build has put right.
-        """
-        active = snapshot.manifest.space.get("active")
-        if active is None or not len(snapshot.vectors):
-            return self.embedder, ()
-        try:
-            model = self.embedder() if active["embedder"] == self.config.embedder else self._of_name(active["embedder"])
-        except UNAVAILABLE as error:
-            return None, (f"vectors wait: {error}. {error.hint}",)
-        if model.signature() != active["signature"]:
-            return None, ("vectors wait: they were made by another version of the embedder; run `hermes-lance build`",)
-        return lambda: model, ()
-
-    def _of_name(self, name: str) -> Embedder:
-        """An embedder other than the configured one, loaded once."""
-        with self._lock:
-            if name not in self._earlier:
-                self._earlier[name] = _load(name, home=self.config.home)
-            return self._earlier[name]
-
-    def _say(self, warning: str) -> None:
-        if warning not in self.warnings:
-            self.warnings.append(warning)
-
     def fingerprints(self) -> dict[str, str]:
         """What the next publication is made with, by part, and one hash over all."""
         from hermes_lance.overview import fingerprints
 
         return fingerprints(self, self._vectors_fingerprint())
-
-    def _vectors_fingerprint(self) -> str:
-        try:
-            return signature.digest(self.embedder().signature())
-        except UNAVAILABLE:
-            current = self.manifest_or_none()
-            if current is None or "vectors" not in current.fingerprints:
-                raise
-            return current.fingerprints["vectors"]  # no vector is made, so none with another fingerprint
 
     # -- search ------------------------------------------------------------------------------------------------
 
@@ -385,10 +317,3 @@ class Library(Documents, Turns):
         with self._lock:
             self._snapshot = None
         self._let_go_of_store()
-
-
-def _load(name: str, options: Mapping[str, Any] | None = None, home: Path | None = None) -> Embedder:
-    """See `hermes_lance.models.load`; a search by words alone does without that import."""
-    from hermes_lance.models.load import embedder
-
-    return embedder(name, options, home)

@@ -22,14 +22,15 @@ from hermes_lance.ingest.reading import Reader
 from hermes_lance.ingest.roots import as_entries, roots_differ
 from hermes_lance.ingest.survey import Survey, space_differs, survey, unfinished
 from hermes_lance.ingest.tally import Tally
-from hermes_lance.store import compact, forgotten, recover
+from hermes_lance.store import compact, forgotten, recover, spaces
 from hermes_lance.store import manifest as manifests
 from hermes_lance.store.catch_up import catch_up, write_tables
 from hermes_lance.store.changes import Changes
 from hermes_lance.store.lock import writing
 from hermes_lance.store.manifest import Manifest
-from hermes_lance.store.publish import Facts, Publication, space_of
+from hermes_lance.store.publish import Facts, Publication
 from hermes_lance.store.rows import DeadRows, TextRows
+from hermes_lance.store.snapshot import Snapshot
 from hermes_lance.store.tables import Tables
 from hermes_lance.store.vectors import VectorRows
 
@@ -74,6 +75,10 @@ class Build:
     """More runs follow at once: what serves no reader of this one is left to a later run."""
     changed: Callable[[FileChange], None] | None = None
     """Called for each file whose new state has just been published."""
+    still_chosen: Callable[[], bool] = lambda: True
+    """Whether this embedder is still the configured one: a run may have waited for the one that changed it."""
+    approve: Callable[[Snapshot], bool] = lambda filled: True
+    """Shown the new vector space, complete and seen by nobody else; false: the old one goes on answering."""
     report: IndexReport = field(default_factory=IndexReport)
     tally: Tally = field(init=False)
     _reader: Reader | None = None
@@ -187,7 +192,8 @@ class Build:
 
     def _own_space(self) -> dict[str, object]:
         model = self.embedder()
-        return {"active": space_of(model.name, model.signature(), model.dimensions), "building": None}
+        options = self.config.embedder_options if model.name == self.config.embedder else {}
+        return spaces.first(spaces.space_of(model.name, model.signature(), model.dimensions, options))
 
     def _write_text(self, base: Manifest | None, plan: Plan) -> Manifest | None:
         limit = int(self.config.indexing.max_file_mb * 2**20)
@@ -286,14 +292,20 @@ class Build:
             self.workers,
         )
         line = _Line(self, base)
-        if self._space_differs(base) and len(base.vector_segments):
+        differs = self._space_differs(base)
+        if differs and not self.still_chosen():
+            self.tally.warn("another embedder was configured meanwhile; the next build goes on with it")
+        elif differs and len(base.vector_segments):
             self._change_space(line, text, step)
         else:
-            if self._space_differs(base):
+            if differs:
                 line.space = self._own_space()
             elif base.space.get("building"):
                 # Back to the embedder whose vectors are served: the other space is no longer wanted.
-                line.space = {"active": base.space["active"], "building": None}
+                line.space = spaces.settled(base.space)
+                if not base.totals.get("vectors_pending", 0):
+                    with line.begin() as work:
+                        line.finish(work)
             stored = VectorRows(side, base.vector_segments, text.dead)
             waiting = vectors.rows_without_vectors(text, stored)
             if waiting:
@@ -308,7 +320,7 @@ class Build:
         assert self._tables is not None
         own = self._own_space()["active"]
         assert isinstance(own, dict)
-        line.space = {"active": line.base.space["active"], "building": own}
+        line.space = spaces.filling(line.base.space, own)
         waiting = [int(one) for one in text.alive()]
         model = self.embedder()
         self.report.vectors_written += vectors.fill(
@@ -316,11 +328,14 @@ class Build:
         )
         if step.over():
             return
-        line.space = {"active": own, "building": None}
+        line.space = spaces.turned_over(line.base.space, own)
         with line.begin() as work:
             work.start_vectors_anew()
             vectors.serve_stored(work, waiting, text, self._tables, own["table"], step)
-            line.finish(work)
+            if self.approve(Snapshot(self.dataset, work.preview())):
+                line.finish(work)
+            else:
+                work.abandon()
 
 
 @dataclass(slots=True)

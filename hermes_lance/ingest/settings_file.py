@@ -1,4 +1,4 @@
-"""Changing one value of `knowledgebase` in the shared `config.yaml`, its list of roots above all, and nothing else.
+"""Changing values of `knowledgebase` and `workspace` in the shared `config.yaml`, and nothing else.
 
 Comments, order and quoting of everybody's sections stay; the new text is parsed and compared before it takes the
 place of the old file in one rename.
@@ -11,7 +11,7 @@ import io
 import os
 import re
 import tempfile
-from collections.abc import Callable, Set
+from collections.abc import Callable, Mapping, Set
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +29,7 @@ def append_root(file: Path, setting: RootSetting) -> None:
     def change(section: Any) -> None:
         _roots_of(section, file).append({"path": setting.path, "recursive": setting.recursive})
 
-    _edit(file, change)
+    _edit(file, {"knowledgebase": change})
 
 
 def remove_roots(file: Path, written: Set[str]) -> None:
@@ -44,20 +44,58 @@ def remove_roots(file: Path, written: Set[str]) -> None:
             if at not in keep:
                 del roots[at]
 
-    _edit(file, change)
+    _edit(file, {"knowledgebase": change})
 
 
 def set_value(file: Path, key: str, value: str | bool) -> None:
     """Set `knowledgebase.<key>`; file and section are made where missing."""
+    set_values(file, {f"knowledgebase.{key}": value})
+
+
+def set_values(file: Path, values: Mapping[str, Any]) -> None:
+    """Set keys such as `workspace.enabled` or `knowledgebase.embedders.active`, all of them at once; none removes one.
+
+    File, sections and blocks are made where missing. `ConfigError` where something else than a block is in the way.
+    """
+
+    def changing(section: str) -> Callable[[Any], None]:
+        mine = {key: value for key, value in values.items() if key.partition(".")[0] == section}
+
+        def change(top: Any) -> None:
+            for key, value in mine.items():
+                _put(file, top, key, key.split(".")[1:], value)
+
+        return change
+
+    wanted = dict.fromkeys(key.partition(".")[0] for key in values)
+    _edit(file, {section: changing(section) for section in wanted})
+
+
+def _put(file: Path, block: Any, key: str, path: list[str], value: Any) -> None:
+    *outer, last = path
+    for name in outer:
+        if block.get(name) is None:
+            if value is None:
+                return
+            block[name] = type(block)()
+        block = block[name]
+        if not isinstance(block, dict):
+            raise ConfigError(f"{file}: {key} cannot be set, since {name} is not a mapping")
+    if value is None:
+        block.pop(last, None)
+    else:
+        block[last] = _written(value)
+
+
+def _written(value: Any) -> Any:
+    """As it goes into the file: a word in quotes, since a bare `off` would be read as false."""
     from ruamel.yaml.scalarstring import SingleQuotedScalarString
 
-    # Without quotes `off` would be read as false.
-    written = SingleQuotedScalarString(value) if isinstance(value, str) else value
-
-    def change(section: Any) -> None:
-        section[key] = written
-
-    _edit(file, change)
+    if isinstance(value, str):
+        return SingleQuotedScalarString(value)
+    if isinstance(value, Mapping):
+        return {str(key): _written(one) for key, one in value.items()}
+    return [_written(one) for one in value] if isinstance(value, list | tuple) else value
 
 
 def move_roots(file: Path, written: Set[str], path: str) -> None:
@@ -74,36 +112,41 @@ def move_roots(file: Path, written: Set[str], path: str) -> None:
             else:
                 roots[at] = path
 
-    _edit(file, change)
+    _edit(file, {"knowledgebase": change})
 
 
 def _path_of(entry: Any) -> Any:
     return entry.get("path") if isinstance(entry, dict) else entry
 
 
-def _edit(file: Path, change: Callable[[Any], None]) -> None:
-    """Apply `change` to the mapping `knowledgebase`, in the file and in what PyYAML reads, and see that both agree."""
+def _edit(file: Path, changes: Mapping[str, Callable[[Any], None]]) -> None:
+    """Apply a change to each of our sections, in the file and in what PyYAML reads, and see that both agree."""
     expected = _plain(read_yaml(file))
     target = Path(os.path.realpath(file))
     old = target.read_bytes().decode("utf-8") if target.exists() else ""
     text = old.removeprefix("\ufeff").replace("\r\n", "\n")
-    change(_section_of(expected, file))
-    before, section, after = _cut_out(text)
+    for name, change in changes.items():
+        text = _edited(file, text, name, change, expected)
+    _replace(target, (text.replace("\n", "\r\n") if "\r\n" in old else text).encode("utf-8"))
+
+
+def _edited(file: Path, text: str, name: str, change: Callable[[Any], None], expected: Any) -> str:
+    """The text with one section changed; `expected` is changed likewise."""
+    change(_section_of(expected, file, name))
+    before, section, after = _cut_out(text, name)
     # First only the lines of our own section, so that all others stay byte for byte. The whole file where that does
     # not do: the section leans on an anchor elsewhere, or the file is one flow mapping.
     for kept_before, part, kept_after in ((before, section, after), ("", text, "")):
-        new = kept_before + (_round_trip(file, part, change) or "") + kept_after
+        new = kept_before + (_round_trip(file, part, name, change) or "") + kept_after
         if _reads_as(new, expected):
-            new = new.replace("\n", "\r\n") if "\r\n" in old else new
-            _replace(target, new.encode("utf-8"))
-            return
+            return new
     raise ConfigError(f"{file}: cannot be edited without changing other settings; nothing was changed")
 
 
-def _cut_out(text: str) -> tuple[str, str, str]:
-    """The text before, in and after the top-level block `knowledgebase`; an empty block at the end without one."""
+def _cut_out(text: str, name: str) -> tuple[str, str, str]:
+    """The text before, in and after a top-level block; an empty block at the end where there is none."""
     lines = text.splitlines(keepends=True)
-    start = next((at for at, line in enumerate(lines) if re.match(r"(['\"]?)knowledgebase\1\s*:", line)), None)
+    start = next((at for at, line in enumerate(lines) if re.match(rf"(['\"]?){name}\1\s*:", line)), None)
     if start is None:
         glue = "" if not text or text.endswith("\n") else "\n"
         return text + glue, "", ""
@@ -118,7 +161,7 @@ def _cut_out(text: str) -> tuple[str, str, str]:
     return "".join(lines[:start]), "".join(lines[start:end]), "".join(lines[end:])
 
 
-def _round_trip(file: Path, text: str, change: Callable[[Any], None]) -> str | None:
+def _round_trip(file: Path, text: str, name: str, change: Callable[[Any], None]) -> str | None:
     """The text after the change, comments and quotes kept; none when it is no YAML document of its own."""
     from ruamel.yaml import YAML
     from ruamel.yaml.comments import CommentedMap
@@ -136,7 +179,7 @@ def _round_trip(file: Path, text: str, change: Callable[[Any], None]) -> str | N
     if tree is not None and not isinstance(tree, dict):
         raise ConfigError(f"{file}: the top level is not a mapping")
     tree = CommentedMap() if tree is None else tree
-    change(_section_of(tree, file))
+    change(_section_of(tree, file, name))
     out = io.StringIO()
     editor.dump(tree, out)
     return out.getvalue()
@@ -151,13 +194,13 @@ def _indents(text: str) -> tuple[int, int, int]:
     return mapping, offset + 1 + (len(item[3]) if item else 1), offset
 
 
-def _section_of(tree: Any, file: Path) -> Any:
-    """The mapping `knowledgebase`, made where missing."""
-    section = tree.get("knowledgebase")
+def _section_of(tree: Any, file: Path, name: str) -> Any:
+    """The mapping of a section, made where missing."""
+    section = tree.get(name)
     if section is None:
-        section = tree["knowledgebase"] = type(tree)()
+        section = tree[name] = type(tree)()
     if not isinstance(section, dict):
-        raise ConfigError(f"{file}: knowledgebase must be a mapping")
+        raise ConfigError(f"{file}: {name} must be a mapping")
     return section
 
 

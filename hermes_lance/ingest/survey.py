@@ -94,7 +94,11 @@ def unfinished(dataset: Path, base: Manifest, embedder: Callable[[], Embedder] |
     Vectors do not count without an embedder."""
     if base.tables_behind or (dataset / manifests.INTENT).exists():
         return True
-    return embedder is not None and (base.totals.get("vectors_pending", 0) > 0 or space_differs(base, embedder()))
+    if embedder is None:
+        return False
+    # A space that is no longer wanted is still marked as being filled, or one that is wanted is not complete.
+    half_way = base.totals.get("vectors_pending", 0) > 0 or bool(base.space.get("building"))
+    return half_way or space_differs(base, embedder())
 
 
 def space_differs(base: Manifest, embedder: Embedder) -> bool:

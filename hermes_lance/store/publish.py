@@ -32,7 +32,7 @@ from hermes_lance.store.manifest import Manifest
 from hermes_lance.store.new_vectors import NewVectors
 from hermes_lance.store.pointer import publish_manifest, table_step, write_intent
 from hermes_lance.store.rows import DeadRows, TextRows, TextSegmentWriter
-from hermes_lance.store.tables import Tables, vector_table
+from hermes_lance.store.tables import Tables
 from hermes_lance.store.vectors import VectorRows
 
 FIXED_TABLES = ("chunks", "artifacts", "edges", "sources")
@@ -141,6 +141,14 @@ class Publication:
     def start_vectors_anew(self) -> None:
         """The vector segments of the base are not carried over: the space changes with this publication."""
         self._fresh_vectors = True
+
+    def preview(self) -> Manifest:
+        """The generation that `commit` would publish, where only vectors were gathered: its files are written and can
+        be read, and nobody else sees it. `commit` and `abandon` remain."""
+        assert not self.changes and self._segment is None and self._lexical is None, "more than vectors was gathered"
+        manifest = self._new_manifest("")
+        self._write_side(manifest)
+        return manifest
 
     def complete_tables(self, write: Callable[[], None]) -> None:
         """`write` brings the tables to the base, which they are behind; called before the vectors are stored, so that
@@ -339,11 +347,3 @@ def note_table(manifest: Manifest, tables: Tables, name: str) -> None:
 def now() -> str:
     """ISO 8601, UTC, to the second."""
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-
-
-def space_of(embedder: str, signature: str, dimensions: int) -> dict[str, Any]:
-    """How a manifest names a vector space."""
-    from hermes_lance.core.signature import digest
-
-    table = vector_table(digest(signature))
-    return {"embedder": embedder, "signature": signature, "dimensions": dimensions, "table": table}

@@ -123,6 +123,18 @@ def test_a_switch_that_is_stopped_anywhere_goes_on_from_there(filled, clean_buil
     assert home.healthy()
 
 
+def test_turning_back_half_way_needs_no_changed_file_to_drop_the_other_space(filled):
+    home = filled
+    set_dimensions(home, 1024)
+    build_a_part(home)
+    set_dimensions(home, 256)
+    assert home.build().published == 1
+    space = home.library().manifest().space
+    assert (space["building"], [one["until"] for one in space["earlier"]]) == (None, [None])
+    assert home.build().published == 0
+    assert home.healthy()
+
+
 def test_turning_back_half_way_keeps_the_old_space_and_its_table_pure(filled, clean_build):
     home = filled
     set_dimensions(home, 1024)
@@ -151,10 +163,20 @@ def test_files_that_change_during_a_switch_are_in_the_new_space_when_it_is_done(
     assert home.healthy()
 
 
-def test_a_library_kept_open_warns_of_waiting_vectors_only_until_a_build_has_made_them(filled):
+def test_the_old_space_is_asked_with_its_own_options_while_others_are_configured(filled):
     home = filled
     set_dimensions(home, 1024)
     held = home.library()
+    assert search(held, "dense") == (12, [])
+    home.build()
+    assert search(held, "dense") == (12, [])
+
+
+def test_without_its_options_an_old_space_waits_and_a_search_says_so(filled, monkeypatch):
+    home = filled
+    set_dimensions(home, 1024)
+    held = home.library()
+    del held.snapshot().manifest.space["active"]["options"]
     assert search(held, "hybrid")[1]
     home.build()
     assert search(held, "hybrid") == (12, [])

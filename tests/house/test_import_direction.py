@@ -25,6 +25,9 @@ STAIRCASE = {
     "mirroring",
     "plugged",
     "presence",
+    "embedding",
+    "switching",
+    "outbound",
 }
 """Files of the library's floor that stand beside `library.py`."""
 FLOOR_OF = {room: height for height, rooms in enumerate(FLOORS) for room in rooms}

@@ -111,7 +111,7 @@ def test_without_its_model_a_turn_is_served_by_words_and_says_so(tmp_path, monke
     def absent(name: str, *_: object) -> None:
         raise ModelUnavailable(f"{name}: no such model")
 
-    monkeypatch.setattr("hermes_lance.library._load", absent)
+    monkeypatch.setattr("hermes_lance.embedding._load", absent)
     made = hermes_lance.open(tmp_path / "home").context("canary", mode="gated")
     assert made.injected and made.sources[0].path == "a.md"
     assert any("vectors wait" in warning for warning in made.warnings)

@@ -14,8 +14,9 @@ from hermes_lance.core.errors import DatasetDamaged, DiskFull, GenerationMissing
 from hermes_lance.store import check, compact, durable, recover
 from hermes_lance.store import manifest as manifests
 from hermes_lance.store.catch_up import catch_up
-from hermes_lance.store.publish import Facts, Publication, space_of
+from hermes_lance.store.publish import Facts, Publication
 from hermes_lance.store.snapshot import open_snapshot
+from hermes_lance.store.spaces import space_of
 from hermes_lance.store.tables import Tables, versions_on_disk
 from hermes_lance.testing import WordCountEmbedder, chunk_rows, contents_of, known_file
 

@@ -12,8 +12,9 @@ from hermes_lance.core.words import Analyser
 from hermes_lance.store import check, compact, recover
 from hermes_lance.store import manifest as manifests
 from hermes_lance.store.catch_up import catch_up
-from hermes_lance.store.publish import Facts, Publication, space_of
+from hermes_lance.store.publish import Facts, Publication
 from hermes_lance.store.snapshot import open_snapshot
+from hermes_lance.store.spaces import space_of
 from hermes_lance.store.tables import Tables
 from hermes_lance.testing import WordCountEmbedder, chunk_rows, known_file
 

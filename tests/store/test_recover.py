@@ -14,7 +14,8 @@ from hermes_lance.store import check, failpoints, recover, unflushed
 from hermes_lance.store import manifest as manifests
 from hermes_lance.store.catch_up import catch_up
 from hermes_lance.store.failpoints import FailpointReached
-from hermes_lance.store.publish import Facts, Publication, space_of
+from hermes_lance.store.publish import Facts, Publication
+from hermes_lance.store.spaces import space_of
 from hermes_lance.store.tables import Tables
 from hermes_lance.testing import WordCountEmbedder, chunk_rows, contents_of, known_file
 
