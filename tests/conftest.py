@@ -33,6 +33,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     reasons = {
         "reference": None if os.environ.get(REFERENCE_DATA) else f"{REFERENCE_DATA} is not set",
         "torch": None if importlib.util.find_spec("sentence_transformers") else "the `local` extra is not installed",
+        "voyage": None if importlib.util.find_spec("voyageai") else "the `voyage` extra is not installed",
         "ocr": None if importlib.util.find_spec("rapidocr") else "the `ocr` extra is not installed",
         "host": None if importlib.util.find_spec("hermes_cli") else "hermes-agent is not installed",
     }

@@ -157,7 +157,7 @@ class Config:
     reranker: str = "disabled"
     """What orders the best hits anew: `disabled`, `heuristic`, `local_cross_encoder`, `cohere` or `voyage`."""
     reranker_options: Mapping[str, Any] = field(default_factory=dict)
-    """Options of the reranker of that name."""
+    """Options of the reranker of that name; RERANKERS.md lists them."""
     reranker_blocks: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """Options of every reranker that has some, for `--rerank NAME`."""
     retriever: str = "builtin_hybrid"

@@ -214,14 +214,16 @@ def _older_reranker(reader: _Reader, knowledge: Mapping[str, Any]) -> _Chosen | 
     section = reader.section(knowledge, key, "knowledgebase.")
     if not section:
         return None
-    reader.unknown(section, ["enabled", "provider", "model"], f"knowledgebase.{key}.")
+    refuse_keys(f"{reader.where}: knowledgebase.{key}", section)
+    reader.unknown(section, ["enabled", "provider", "model", "timeout_seconds"], f"knowledgebase.{key}.")
     provider = str(section.get("provider") or "").strip().lower()
     enabled = section.get("enabled")
     reader.origins["knowledgebase.rerankers.active"] = f"{reader.where} ({key})"
     if not (bool(provider) if enabled is None else enabled is True):
         return _Chosen("disabled", {})
     name = _RERANKING.get(provider, "heuristic")
-    return _Chosen(name, {"model": section["model"]} if section.get("model") and name != "heuristic" else {})
+    taken = ("timeout_seconds",) if name == "heuristic" else ("model", "timeout_seconds")
+    return _Chosen(name, {key: section[key] for key in taken if section.get(key) is not None})
 
 
 def _injection(reader: _Reader, knowledge: Mapping[str, Any]) -> InjectConfig:

@@ -54,6 +54,8 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
     "rerankers": {
         "heuristic": "hermes_lance.models.rerank_heuristic:HeuristicReranker",
         "local_cross_encoder": "hermes_lance.models.rerank_local:LocalCrossEncoder",
+        "cohere": "hermes_lance.models.rerank_cohere:CohereReranker",
+        "voyage": "hermes_lance.models.rerank_voyage:VoyageReranker",
     },
     "retrievers": {
         "builtin_hybrid": "hermes_lance.search.retrievers:HybridRetriever",

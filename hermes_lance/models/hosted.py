@@ -6,8 +6,6 @@ here: `sends_to` names the host.
 
 from __future__ import annotations
 
-import importlib.util
-import ipaddress
 import threading
 import time
 import weakref
@@ -17,10 +15,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import urlsplit
 
-from hermes_lance.core.errors import ConfigError, ModelUnavailable, PluginFailed, PluginMissing
-from hermes_lance.core.redact import redact
-from hermes_lance.core.service_keys import NO_KEY, key_from_environment
+from hermes_lance.core.errors import ConfigError, ModelUnavailable, PluginFailed
 from hermes_lance.core.text import well_formed
+from hermes_lance.models.service_access import Access
 from hermes_lance.models.service_call import Failure, Patience, Service, told_wait
 from hermes_lance.models.service_errors import ServiceErrors
 from hermes_lance.models.token_estimate import BYTES_OF_A_TOKEN, about, cut_to
@@ -91,21 +88,18 @@ class HostedEmbedder:
         retries: int,
         requests_at_once: int,
     ) -> None:
-        if not _installed(self.package):
-            raise PluginMissing(
-                f"embedder {self.name}: the package {self.package.replace('.', '-')} is not installed",
-                hint=f'Install it with `pip install "hermes-lance[{self.name}]"`.',
-            )
+        access = Access("embedder", self.name, self.package, self.home, self.variables)
+        access.need_sdk()
         self.model = str(model)
-        self._base_url, self.sends_to = self._address(base_url)
+        self._base_url, self.sends_to = access.address(base_url)
         self._facts, self.dimensions = self._widths(dimensions)
         self.window_tokens = self._facts.window_tokens
-        self._batch_size = int(self._number("batch_size", batch_size, 1, self.limits.texts))
-        self._timeout = self._number("timeout", timeout, 0.1, 3600)
-        self._query_timeout = self._number("query_timeout", query_timeout, 0.1, 600)
-        self._retries = int(self._number("retries", retries, 0, 20))
-        self.requests_at_once = int(self._number("requests_at_once", requests_at_once, 1, 64))
-        self._variable, self._key = self._find_key()
+        self._batch_size = int(access.number("batch_size", batch_size, 1, self.limits.texts))
+        self._timeout = access.number("timeout", timeout, 0.1, 3600)
+        self._query_timeout = access.number("query_timeout", query_timeout, 0.1, 600)
+        self._retries = int(access.number("retries", retries, 0, 20))
+        self.requests_at_once = int(access.number("requests_at_once", requests_at_once, 1, 64))
+        self._variable, self._key = access.key(self.sends_to)
         host = urlsplit(self._base_url).netloc
         self._errors = ServiceErrors(self._where, self.model, host, self._variable, self._key)
         self._service = Service(f"embedder {self.name}")
@@ -268,23 +262,6 @@ class HostedEmbedder:
     def _where(self) -> str:
         return f"knowledgebase.embedders.{self.name}"
 
-    def _number(self, option: str, value: Any, least: float, most: float) -> float:
-        if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= most:
-            raise ConfigError(f"{self._where}.{option} is {value!r}; a number from {least:g} to {most:g}")
-        return value
-
-    def _address(self, base_url: str | None) -> tuple[str, str | None]:
-        """The base URL in use, and the host that text goes to; none where that is this machine."""
-        url = urlsplit(str(base_url or self.home))
-        if url.scheme not in {"http", "https"} or not url.hostname:
-            raise ConfigError(f"{self._where}.base_url is {redact(str(base_url))!r}; an address like {self.home}")
-        if url.username or url.password or url.query:
-            raise ConfigError(
-                f"{self._where}.base_url holds more than an address",
-                hint="Leave out user, password and everything after `?`; the key belongs into the environment.",
-            )
-        return url.geturl(), None if _this_machine(url.hostname) else url.hostname
-
     def _widths(self, wanted: int | None) -> tuple[HostedModel, int]:
         """What is known of the model, and the width of its vectors."""
         facts = self.known.get(self.model.rsplit("/", 1)[-1])
@@ -312,27 +289,3 @@ class HostedEmbedder:
     def _unknown(self, width: int) -> HostedModel:
         """What is assumed of a model that is not in the list."""
         return HostedModel(width, min(model.window_tokens for model in self.known.values()))
-
-    def _find_key(self) -> tuple[str, str]:
-        try:
-            return key_from_environment(f"embedder {self.name}", self.variables)
-        except ModelUnavailable:
-            if self.sends_to is not None:
-                raise
-            return self.variables[0], NO_KEY
-
-
-def _installed(package: str) -> bool:
-    try:
-        return importlib.util.find_spec(package) is not None
-    except ModuleNotFoundError:
-        return False  # the package above it is missing
-
-
-def _this_machine(host: str) -> bool:
-    if host == "localhost" or host.endswith(".localhost"):
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False

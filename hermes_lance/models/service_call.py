@@ -44,6 +44,26 @@ class Failure(Exception):
     """The service did not like what it was sent."""
 
 
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """What can be done about a failure, in the words of one kind of service; by default one that embeds."""
+
+    what: str = "an embedding service"
+    meanwhile: str = "Words are compared meanwhile."
+    kept: str = "What is embedded is kept; the next build goes on from there."
+    later: str = "Run the command again later: it continues where it stopped."
+    slower: str = (
+        "Wait a few minutes and run the command again: it continues where it stopped. The options `batch_size` and "
+        "`requests_at_once` set the pace."
+    )
+    offline: str = (
+        "Check the network and any proxy. Without it words are compared, and vectors wait for the next build."
+    )
+    more_time: str = (
+        "Check the network, or give it more time: the options `timeout` (builds) and `query_timeout` (questions)."
+    )
+
+
 @dataclass(slots=True)
 class Patience:
     """How long one answer is waited for."""
@@ -69,8 +89,9 @@ class Patience:
 class Service:
     """One service, used by several threads: when it tells one of them to wait, all wait."""
 
-    def __init__(self, plugin: str) -> None:
+    def __init__(self, plugin: str, advice: Advice | None = None) -> None:
         self._plugin = plugin
+        self._advice = advice or Advice()
         self._lock = threading.Lock()
         self._not_before = 0.0
 
@@ -112,7 +133,7 @@ class Service:
         while not done.wait(min(LOOK_SECONDS, max(0.001, end - time.monotonic()))):
             patience.asked_to_end()
             if time.monotonic() >= end:
-                raise timed_out(seconds)
+                raise timed_out(seconds, self._advice)
         if trouble:
             raise trouble[0]
         return answer[0]
@@ -139,7 +160,7 @@ class Service:
             if patience.until is not None and time.monotonic() + rest >= patience.until:
                 raise ModelUnavailable(
                     f"{self._plugin}: the service asks for {rest:.0f} s of patience, which this question does not have",
-                    hint="Ask again in a moment. Words are compared meanwhile.",
+                    hint=f"Ask again in a moment. {self._advice.meanwhile}",
                 )
             time.sleep(min(LOOK_SECONDS, rest))
 
@@ -148,13 +169,9 @@ class Service:
         return ModelUnavailable(f"{self._plugin}: {failure.what}{times}", hint=failure.hint)
 
 
-def timed_out(seconds: float) -> Failure:
+def timed_out(seconds: float, advice: Advice) -> Failure:
     """No answer within the time."""
-    return Failure(
-        f"no answer within {seconds:.3g} s",
-        "Check the network, or give it more time: the options `timeout` (builds) and `query_timeout` (questions).",
-        again=True,
-    )
+    return Failure(f"no answer within {seconds:.3g} s", advice.more_time, again=True)
 
 
 def told_wait(value: str | None) -> float | None:

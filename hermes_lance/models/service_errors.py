@@ -6,19 +6,18 @@ SDKs bring HTTP libraries of different names, so classes are known by their name
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from hermes_lance.core.redact import redact
 from hermes_lance.core.service_keys import NO_KEY
-from hermes_lance.models.service_call import Failure, timed_out
+from hermes_lance.models.service_call import Advice, Failure, timed_out
 
 SHOWN = 200
 """Characters of what a service says about an error."""
-_LATER = "Run the command again later: it continues where it stopped."
-_KEPT = "What is embedded is kept; the next build goes on from there."
 _TIMED_OUT = {"TimeoutException", "APITimeoutError", "TimeoutError", "Timeout"}
 _UNREACHED = {"TransportError", "NetworkError", "APIConnectionError", "ConnectionError", "OSError"}
-_AWAY = {"ConnectError", "ConnectionRefusedError", "gaierror"}
+_STATUS = ("status_code", "http_status", "code")
+_AWAY = {"ConnectError", "NewConnectionError", "ConnectionRefusedError", "gaierror"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +30,7 @@ class ServiceErrors:
     host: str
     variable: str
     key: str
+    advice: Advice = field(default_factory=Advice)
 
     def __repr__(self) -> str:
         return f"ServiceErrors({self.where})"
@@ -38,20 +38,21 @@ class ServiceErrors:
     def failure(self, error: Exception, seconds: float, told_wait: float | None) -> Failure:
         """`told_wait`: seconds that the service asks to wait, if it does."""
         kinds = _kinds(error)
-        status = getattr(error, "status_code", None) or getattr(error, "code", None)
-        if isinstance(status, int) and status >= 400:
+        status = next((found for name in _STATUS if isinstance(found := getattr(error, name, None), int)), None)
+        if status is not None and status >= 400:
             return self._of_status(status, error, told_wait)
-        if kinds & _TIMED_OUT:
-            return timed_out(seconds)
+        # urllib3 calls a refused connection a time-out as well.
+        if kinds & _TIMED_OUT and not kinds & _AWAY:
+            return timed_out(seconds, self.advice)
         if kinds & _UNREACHED:
             return Failure(
                 f"{self.host} cannot be reached ({self._cause(error)})",
-                "Check the network and any proxy. Without it words are compared, and vectors wait for the next build.",
+                self.advice.offline,
                 again=True,
                 away=bool(kinds & _AWAY),
             )
         return Failure(
-            f"the answer of {self.host} is not that of an embedding service ({type(error).__name__})",
+            f"the answer of {self.host} is not that of {self.advice.what} ({type(error).__name__})",
             f"Check {self.where}.base_url, and whether a proxy or a login page stands in between.",
         )
 
@@ -61,7 +62,7 @@ class ServiceErrors:
             return Failure(
                 f"the service refused the key in {self.variable} ({status})",
                 f"Check that the key is valid for the model {self.model}, and export the right one as "
-                f"{self.variable}. {_KEPT}",
+                f"{self.variable}. {self.advice.kept}",
             )
         if status == 404:
             return Failure(
@@ -71,19 +72,19 @@ class ServiceErrors:
         if status == 429 and getattr(error, "code", None) == "insufficient_quota":
             return Failure(
                 f"the account behind {self.variable} has no quota left ({said})",
-                f"Check plan and billing at the provider. {_KEPT}",
+                f"Check plan and billing at the provider. {self.advice.kept}",
             )
         if status == 429:
             return Failure(
                 f"the service asks for fewer requests (429: {said})",
-                "Wait a few minutes and run the command again: it continues where it stopped. The options `batch_size` "
-                "and `requests_at_once` set the pace.",
+                self.advice.slower,
                 again=True,
                 wait=told_wait,
                 busy=True,
             )
         if status in {408, 409, 425} or status >= 500:
-            return Failure(f"the service has a fault of its own ({status}: {said})", _LATER, again=True, wait=told_wait)
+            what = f"the service has a fault of its own ({status}: {said})"
+            return Failure(what, self.advice.later, again=True, wait=told_wait)
         return Failure(
             f"the service refused the request ({status}: {said})",
             f"Check the options under {self.where}.",
@@ -92,7 +93,10 @@ class ServiceErrors:
 
     def _said(self, error: Exception) -> str:
         body = getattr(error, "body", None)
-        text = body.get("message") if isinstance(body, Mapping) else getattr(error, "message", None)
+        if isinstance(body, Mapping):
+            text = body.get("message")
+        else:
+            text = getattr(error, "message", None) or getattr(error, "user_message", None)
         return self._shown(str(text or "no reason given"))
 
     def _cause(self, error: BaseException) -> str:

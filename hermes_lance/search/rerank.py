@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 LIMIT_SECONDS = 30.0
 """For a reranker that names no `timeout_seconds` of its own."""
+GRACE_SECONDS = 0.25
+"""A reranker that ends in time by itself knows better what it was waiting for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +121,7 @@ class Reranking:
 
         thread = threading.Thread(target=run, name=f"hermes-lance-rerank-{self.name}", daemon=True)
         thread.start()
-        if not done.wait(limit):
+        if not done.wait(limit + GRACE_SECONDS):
             self._late.append(thread)
             raise ModelUnavailable(
                 f"no order within {limit:g} s",

@@ -174,7 +174,9 @@ def own_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     """No key, address or proxy of the person who runs the tests, no connection to another machine, and waits between
     tries that nobody notices."""
     for name in list(os.environ):
-        if name.startswith(("OPENAI_", "GOOGLE_", "GEMINI_")) or name.lower().endswith("_proxy"):
+        if name.startswith(("OPENAI_", "GOOGLE_", "GEMINI_", "COHERE_", "CO_", "VOYAGE_")) or name.lower().endswith(
+            "_proxy"
+        ):
             monkeypatch.delenv(name)
     monkeypatch.setattr(service_call, "FIRST_WAIT", 0.01)
     monkeypatch.setattr(service_call, "FIRST_WAIT_WHEN_BUSY", 0.01)
