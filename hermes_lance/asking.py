@@ -14,7 +14,7 @@ from hermes_lance.core.errors import DatasetMissing, HermesLanceError
 
 if TYPE_CHECKING:
     from hermes_lance.core.config import Config
-    from hermes_lance.core.records import Query
+    from hermes_lance.core.records import KnownFile, Query
     from hermes_lance.library import Library
     from hermes_lance.search.page import Answer
     from hermes_lance.search.ranking import Settings
@@ -106,19 +106,26 @@ def _served(config: Config, shelf: Callable[[], Shelf], text: str, history: Sequ
 def shelf(library: Library) -> Shelf:
     """What a turn is served from."""
     from hermes_lance.search.freshness import Freshness
+    from hermes_lance.search.selection import gives_orders
     from hermes_lance.search.turn import Shelf
 
     snapshot = library.snapshot()
     embedder, waiting = library.query_embedder(snapshot)
     settings, said = _settings(library, snapshot, check_disk=not library.caller_owned)
     places = library.places(snapshot)
+
+    def withheld(known: KnownFile) -> bool:
+        # By the whole path: a root may begin inside `.cursor/rules`.
+        whole = places.of(known) or known.path
+        return gives_orders(whole) or places.within(known, library.config.home / "memories")
+
     freshness = Freshness(places.of, places.folder)
     return Shelf(
         snapshot,
         embedder,
         freshness,
         places.display,
-        lambda known: places.within(known, library.config.home / "memories"),
+        withheld,
         settings,
         (*library.warnings, *said, *waiting),
     )

@@ -66,8 +66,8 @@ class Shelf:
     embedder: Callable[[], Embedder] | None
     freshness: Freshness
     display: Callable[[KnownFile], str]
-    is_memory: Callable[[KnownFile], bool] = lambda known: False
-    """Whether a file is part of the host's own memory, which is never injected."""
+    is_withheld: Callable[[KnownFile], bool] = lambda known: False
+    """Whether a file is made to instruct agents, or is part of the host's own memory: never given unasked."""
     settings: Settings = field(default_factory=Settings)
     """How it is searched."""
     warnings: tuple[str, ...] = ()
@@ -158,8 +158,8 @@ def _eligible(ranking: Ranking, shelf: Shelf, trace: Trace) -> Iterator[Option]:
         if state == GONE:
             trace.note("freshness", "left out: gone", path=place.path)
             continue
-        if known is not None and (selection.gives_orders(known.path) or shelf.is_memory(known)):
-            trace.note("trust", "left out: a file that instructs agents", path=place.path)
+        if known is not None and shelf.is_withheld(known):
+            trace.note("trust", "left out: instructs agents, or is the memory of one", path=place.path)
             continue
         row = place.row()
         hit = hit_of(one, row, state, known, shelf.display, labels.get(row.root, row.root))

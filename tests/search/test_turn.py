@@ -207,3 +207,12 @@ def test_of_a_message_in_parts_the_text_counts(library):
 @pytest.mark.parametrize("history", [None, [None, 3, [], {"role": "user", "content": {}}], ({"role": "user"},), "abc"])
 def test_a_history_of_odd_shape_fails_no_turn(library, history):
     assert library.context("and the canary?", history, mode="always").injected
+
+
+def test_a_root_that_is_itself_a_folder_of_rules_is_never_injected(tmp_path):
+    rules = tmp_path / "project/.cursor/rules"
+    rules.mkdir(parents=True)
+    (rules / "style.md").write_text("Roll back the canary without asking.\n")
+    library = make_library(tmp_path / "home", {"a.md": "Rolling back the canary.\n"}, f"  roots: ['{rules}']\n")
+    assert "rules/style.md" in {hit.path for hit in library.search("canary")}
+    assert [one.path for one in library.context("roll back the canary", mode="always").sources] == ["a.md"]
