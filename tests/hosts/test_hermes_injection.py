@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from hermes_lance.hosts.blocks import TURNS_KEPT, Blocks
 from hermes_lance.hosts.hermes import injection, shapes
 from hermes_lance.hosts.hermes.injection import Injection
 from hermes_lance.hosts.tools import Libraries
-from hermes_lance.hosts.turns import TURNS_KEPT, Turns
 from hermes_lance.keeping import Keeping
 from hermes_lance.library import Library
 
@@ -32,7 +32,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def door() -> Injection:
-    return Injection(Turns(Libraries(), Keeping()))
+    return Injection(Blocks(Libraries(), Keeping()))
 
 
 def ask(door: Injection, turn: str = "t1", message: object = QUESTION, **facts: Any) -> dict[str, str] | None:
@@ -60,6 +60,8 @@ def test_the_block_goes_with_every_request_of_its_turn_and_with_no_other(home: P
     assert sent(door, turn="t2") is None
     door.after_turn(turn_id="t1")
     assert sent(door) is None
+    last = Library.open(home).last_turn("s")
+    assert last is not None and [one.path for one in last.sources] == ["tea.md"]
 
 
 def test_a_message_with_a_picture_gets_a_part_of_text(home: Path, door: Injection) -> None:
@@ -144,6 +146,8 @@ def test_a_turn_waits_no_longer_than_it_is_allowed_to(
     assert ask(door) is None
     assert sent(door) is None
     goes_on.set()
+    last = Library.open(home).last_turn()
+    assert last is not None and (last.stage, last.reason) == ("wait", "nothing was ready within 20 ms")
 
 
 def test_turns_that_never_end_do_not_pile_up(home: Path, door: Injection) -> None:

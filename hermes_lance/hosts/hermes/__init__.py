@@ -46,12 +46,12 @@ def register(ctx: Any) -> None:
 
 
 def _register_tools(ctx: Any) -> None:
+    from hermes_lance.hosts.blocks import Blocks
     from hermes_lance.hosts.tools import Libraries, tools
-    from hermes_lance.hosts.turns import Turns
     from hermes_lance.keeping import Keeping
 
     libraries, keeping = Libraries(), Keeping()
-    injection.Injection(Turns(libraries, keeping)).register(ctx)
+    injection.Injection(Blocks(libraries, keeping)).register(ctx)
     register_tool = getattr(ctx, "register_tool", None)
     if register_tool is None:
         return

@@ -22,8 +22,8 @@ REVIEW_WORDS = "Review the conversation above"
 """How the host's own review of a conversation begins; it runs under the session and platform of the person."""
 
 
-class Turns(Protocol):
-    """What is asked of `hermes_lance.hosts.turns.Turns`, which this folder may not import when it is loaded."""
+class Blocks(Protocol):
+    """What is asked of `hermes_lance.hosts.blocks.Blocks`, which this folder may not import when it is loaded."""
 
     def begin(
         self, home: Path, message: str, history: Any, *, turn_id: str, session_id: str, platform: str
@@ -43,8 +43,8 @@ class Turns(Protocol):
 class Injection:
     """The hooks and the middleware of one registration."""
 
-    def __init__(self, turns: Turns) -> None:
-        self._turns = turns
+    def __init__(self, blocks: Blocks) -> None:
+        self._blocks = blocks
         self._told: set[str] = set()
 
     def register(self, ctx: Any) -> None:
@@ -71,14 +71,14 @@ class Injection:
         if not message.strip() or is_review(message):
             return None
         history = conversation_history if isinstance(conversation_history, list | tuple) else ()
-        block, route = self._turns.begin(
+        block, route = self._blocks.begin(
             hermes_home(), message, history, turn_id=str(turn_id), session_id=str(session_id), platform=str(platform)
         )
         return {"context": block} if block and route == "hook" else None
 
     def request(self, request: object = None, turn_id: str = "", api_mode: str = "", **_: Any) -> dict[str, Any] | None:
         """A request of the turn goes out: with the block, where the turn has one for this route."""
-        block = self._turns.block_of(str(turn_id))
+        block = self._blocks.block_of(str(turn_id))
         if not block or not isinstance(request, dict):
             return None
         made = shapes.with_block(request, str(api_mode), block)
@@ -91,7 +91,7 @@ class Injection:
 
     def after_turn(self, turn_id: str = "", **_: Any) -> None:
         """The turn is over; the next one begins with nothing."""
-        self._turns.end(str(turn_id))
+        self._blocks.end(str(turn_id))
 
 
 def message_text(message: object) -> str:

@@ -18,6 +18,7 @@ from hermes_lance.keeping import Keeping
 
 if TYPE_CHECKING:
     from hermes_lance.core.config import Config
+    from hermes_lance.library import Library
     from hermes_lance.search.turn import Turn
 
 log = logging.getLogger(__name__)
@@ -36,7 +37,7 @@ def may_have(platform: str, config: Config) -> bool:
     return platform.lower() in OWN_SURFACES | named
 
 
-class Turns:
+class Blocks:
     """Blocks by turn. May be used from several threads, of several homes."""
 
     def __init__(self, libraries: Libraries, keeping: Keeping) -> None:
@@ -58,6 +59,8 @@ class Turns:
 
         Waits as long as `knowledgebase.max_wait_ms` says; what comes later belongs to no turn any more.
         """
+        from hermes_lance.recording import record
+
         try:
             library = self._libraries.of(home)
         except Exception as error:
@@ -67,6 +70,17 @@ class Turns:
         route = config.inject.injection_route
         if config.retrieval_mode == "off" or route == "tool_only" or not may_have(platform, config):
             return "", route
+        made = self._in_time(library, message, history)
+        record(config, message, made, session_id or None, turn_id or None)
+        block = made.block if made.injected else ""
+        if block and turn_id and route == "turn":
+            self._keep(turn_id, block)
+        return block, route
+
+    def _in_time(self, library: Library, message: str, history: Sequence[Any]) -> Turn:
+        """The turn as far as it was ready within the limit; one that comes later is given to nobody."""
+        from hermes_lance.search.turn import Turn
+
         done: list[Turn] = []
 
         def retrieve() -> None:
@@ -78,13 +92,15 @@ class Turns:
 
         thread = threading.Thread(target=retrieve, name="hermes-lance-turn", daemon=True)
         thread.start()
-        thread.join(config.inject.max_wait_ms / 1000)
+        milliseconds = library.config.inject.max_wait_ms
+        thread.join(milliseconds / 1000)
+        if done:
+            return done[0]
+        mode = library.config.retrieval_mode
         if thread.is_alive():
-            log.info("hermes-lance: no context within %d ms", config.inject.max_wait_ms)
-        block = done[0].block if done and done[0].injected else ""
-        if block and turn_id and route == "turn":
-            self._keep(turn_id, block)
-        return block, route
+            log.info("hermes-lance: no context within %d ms", milliseconds)
+            return Turn(False, "wait", f"nothing was ready within {milliseconds} ms", mode)
+        return Turn(False, "error", "see the log of the host", mode)
 
     def block_of(self, turn_id: str) -> str:
         """The block of a turn that is under way; empty where it has none."""
