@@ -71,7 +71,7 @@ class Blocks:
         if config.retrieval_mode == "off" or route == "tool_only" or not may_have(platform, config):
             return "", route
         made = self._in_time(library, message, history)
-        record(config, message, made, session_id or None, turn_id or None)
+        record(config, made, session_id or None, turn_id or None)
         block = made.block if made.injected else ""
         if block and turn_id and route == "turn":
             self._keep(turn_id, block)
@@ -99,8 +99,8 @@ class Blocks:
         mode = library.config.retrieval_mode
         if thread.is_alive():
             log.info("hermes-lance: no context within %d ms", milliseconds)
-            return Turn(False, "wait", f"nothing was ready within {milliseconds} ms", mode)
-        return Turn(False, "error", "see the log of the host", mode)
+            return Turn(False, "wait", f"nothing was ready within {milliseconds} ms", mode, message=message)
+        return Turn(False, "error", "see the log of the host", mode, message=message)
 
     def block_of(self, turn_id: str) -> str:
         """The block of a turn that is under way; empty where it has none."""
