@@ -217,7 +217,7 @@ def hosted(service: Service) -> Callable[..., Any]:
     """Makes an embedder that asks the stub."""
 
     def make(**options: Any) -> Any:
-        return embedder(service.name, {"base_url": service.url, **options})
+        return embedder(service.name, {"base_url": service.url, "query_timeout": 60, **options})
 
     return make
 

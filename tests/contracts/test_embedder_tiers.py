@@ -31,7 +31,7 @@ def options(request: pytest.FixtureRequest, serve: Callable[[str], Service]) -> 
     """Name and options of each tier."""
     name = request.param
     if name in HOSTED:
-        return name, {"base_url": serve(name).url}
+        return name, {"base_url": serve(name).url, "query_timeout": 60}
     if name == "local_sentence_transformers":
         return name, {"model": str(packaged_weights()), "device": "cpu"}
     return name, {}

@@ -21,7 +21,7 @@ def home(tmp_path, service, monkeypatch):
     monkeypatch.setattr(vectors, "ROWS_IN_A_BATCH", 4)
     (tmp_path / "config.yaml").write_text(
         f"knowledgebase:\n  embedders:\n    active: {service.name}\n    {service.name}:\n"
-        f"      base_url: {service.url}\n      requests_at_once: 1\n      retries: 0\n      query_timeout: 0.5\n"
+        f"      base_url: {service.url}\n      requests_at_once: 1\n      retries: 0\n      query_timeout: 2\n"
     )
     (tmp_path / "workspace").mkdir()
     for number in range(12):
@@ -45,7 +45,7 @@ FAULTS = {
 def test_a_build_that_fails_half_way_loses_nothing_and_the_next_one_goes_on(home, service, fault):
     if fault == "time-out":
         with (home / "config.yaml").open("a") as file:
-            file.write("      timeout: 0.5\n")
+            file.write("      timeout: 2\n")
     service.replies += [Reply(), FAULTS[fault](service.name)]
     service.always = FAULTS[fault](service.name)
     with pytest.raises(ModelUnavailable) as caught:
@@ -86,7 +86,6 @@ def test_a_slow_service_keeps_a_question_no_longer_than_it_may(home, service):
     library.index()
     service.always = Reply(hold=60)
     answer = library.search("whale number7")
-    assert service.at_work == 1, "the service has not answered yet"
     assert "no answer within" in " ".join(answer.warnings) and answer.hits
 
 
@@ -96,10 +95,9 @@ def test_after_a_question_that_took_too_long_the_next_ones_do_not_wait(home, ser
     library.index()
     service.always = Reply(hold=60)
     assert "no answer within" in " ".join(library.search("whale number7").warnings)
-    sent = len(service.sent)
     answer = library.search("whale number8")
     assert answer.hits[0].path == "08.txt" and "did not answer in time a moment ago" in " ".join(answer.warnings)
-    assert len(service.sent) == sent
+    assert not [text for text in service.texts[12:] if "number8" in text], "it was not sent"
 
 
 def test_a_question_that_was_asked_before_is_not_sent_again(home, service):

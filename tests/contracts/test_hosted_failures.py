@@ -257,7 +257,12 @@ def test_a_key_in_the_address_is_refused(where, monkeypatch):
 def test_a_wish_to_stop_is_heard_while_an_answer_is_waited_for(service, hosted):
     service.always = Reply(hold=30)
     stop = threading.Event()
-    threading.Timer(0.3, stop.set).start()
+
+    def wish() -> None:
+        until(lambda: bool(service.sent))
+        stop.set()
+
+    threading.Thread(target=wish).start()
     with pytest.raises(Cancelled):
         hosted().embed_documents(["tea"], cancelled=stop.is_set)
     assert service.at_work == 1, "the service has not answered yet"
