@@ -71,16 +71,25 @@ def _at(places: Mapping[int, list[int]], text: str) -> list[Finding]:
 
 def order_like(text: str) -> bool:
     """Whether text that somebody took pains to hide speaks to an assistant; less is asked than of open text."""
-    return compiled(words()["HIDDEN_ORDER"]).search(text) is not None or any(
+    return compiled(words()["HIDDEN_ORDER"]).search(small(text)) is not None or any(
         one.flag != ENCODED for one in plain_findings(text)
     )
 
 
 def _matches(rule: Rule, expression: re.Pattern[str], text: str, hits: Iterable[int]) -> Iterator[Finding]:
     for start, end in _windows(hits, rule.before, rule.after, len(text)):
-        for match in expression.finditer(text, start, end):
+        # Small letters and an expression that compares them as they are: twice as fast as one that folds case.
+        begin = max(0, start - _LOOK_BEHIND_CHARS)
+        for match in expression.finditer(small(text[begin:end]), start - begin):
             if match.end() > match.start():
-                yield Finding(rule.flag, match.start(), match.end(), rule.name)
+                yield Finding(rule.flag, begin + match.start(), begin + match.end(), rule.name)
+
+
+def small(text: str) -> str:
+    """`text` in small letters, character for character."""
+    made = text.lower()
+    # One letter of all becomes two.
+    return made if len(made) == len(text) else text.replace("\u0130", "i").lower()
 
 
 def _windows(hits: Iterable[int], before: int, after: int, length: int) -> Iterator[tuple[int, int]]:
@@ -97,22 +106,22 @@ def _windows(hits: Iterable[int], before: int, after: int, length: int) -> Itera
         yield begin, end
 
 
+_LOOK_BEHIND_CHARS = 32
+"""What an expression may see of the text before its window."""
 _FOLDED = bytes.maketrans(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ\t\n\r\x0b\x0c*", b"abcdefghijklmnopqrstuvwxyz      ")
 """Case and line ends do not count where anchors are looked for."""
 
 
 _DISGUISE = -1
 """Stands for a rule: characters that nobody sees, or that pass for others, are somewhere in the text."""
-_LITTLE_BYTES = 1_000_000
+_LITTLE_BYTES = 2_000_000
 """Read by the automaton that is made in no time; the one that reads twice as fast takes some 30 ms to make."""
 
 
 class _Matcher:
-    """The anchors of all rules in one automaton over UTF-8 whose ASCII letters were made small."""
+    """The anchors of all rules, looked for in UTF-8 whose ASCII letters were made small."""
 
     def __init__(self, rules: Sequence[Any], disguises: Iterable[bytes]) -> None:
-        from ahocorasick_rs import BytesAhoCorasick, Implementation
-
         self.rules = rules
         users: dict[bytes, set[int]] = {one: {_DISGUISE} for one in disguises}
         for number, rule in enumerate(rules):
@@ -121,24 +130,22 @@ class _Matcher:
                 for form in {anchor, anchor.upper(), anchor.capitalize()} if not anchor.isascii() else {anchor}:
                     for blanks in (" ", "  ") if " " in form else (" ",):  # a line end may be two characters
                         users.setdefault(form.replace(" ", blanks).encode().translate(_FOLDED), set()).add(number)
-        self._anchors = list(users)
-        self._users = [tuple(sorted(numbers)) for numbers in users.values()]
-        self._automaton: Any = BytesAhoCorasick(self._anchors, implementation=Implementation.ContiguousNFA)
-        self._read = 0
+        self._any = _Automaton(users)
+        # Most texts are ASCII, and an automaton that knows nothing else is a quarter of the size.
+        self._ascii = _Automaton({anchor: numbers for anchor, numbers in users.items() if anchor.isascii()})
 
     def places(self, text: str) -> dict[int, list[int]]:
         """For each rule that has an anchor in the text, where its anchors end, in characters, rising."""
         octets = b" " + text.encode("utf-8", "surrogatepass").translate(_FOLDED)
-        if self._read <= _LITTLE_BYTES:
-            self._count(len(octets))
-        hits = self._automaton.find_matches_as_indexes(octets, overlapping=True)
+        plain = len(octets) == len(text) + 1
+        automaton = self._ascii if plain else self._any
+        hits = automaton.hits(octets)
         if not hits:
             return {}
         places: dict[int, list[int]] = {}
-        plain = len(octets) == len(text) + 1
         at, offset = 1, 0
         for anchor, _, end in hits:
-            numbers = self._users[anchor]
+            numbers = automaton.users[anchor]
             if numbers[0] == _DISGUISE:
                 places[_DISGUISE] = []
                 continue
@@ -151,12 +158,30 @@ class _Matcher:
                 places.setdefault(number, []).append(offset)
         return places
 
-    def _count(self, octets: int) -> None:
-        self._read += octets
-        if self._read > _LITTLE_BYTES:
-            from ahocorasick_rs import BytesAhoCorasick, Implementation
 
-            self._automaton = BytesAhoCorasick(self._anchors, implementation=Implementation.DFA)
+class _Automaton:
+    """Finds all of its anchors in one pass."""
+
+    def __init__(self, users: Mapping[bytes, set[int]]) -> None:
+        self._anchors = list(users)
+        self.users = [tuple(sorted(numbers)) for numbers in users.values()]
+        """For each anchor the numbers of the rules that it stands for."""
+        self._engine: Any = None
+        self._read = 0
+
+    def hits(self, octets: bytes) -> list[tuple[int, int, int]]:
+        """Number, begin and end of each anchor in the octets, by end."""
+        if self._engine is None or 0 <= self._read <= _LITTLE_BYTES < self._read + len(octets):
+            self._make(self._read + len(octets) > _LITTLE_BYTES)
+        self._read += len(octets)
+        found: list[tuple[int, int, int]] = self._engine.find_matches_as_indexes(octets, overlapping=True)
+        return found
+
+    def _make(self, much: bool) -> None:
+        from ahocorasick_rs import BytesAhoCorasick, Implementation
+
+        kind = Implementation.DFA if much else Implementation.ContiguousNFA
+        self._engine = BytesAhoCorasick(self._anchors, implementation=kind)
 
 
 @cache

@@ -34,23 +34,20 @@ class Decoder:
     stretch: str
     """An expression for one whole stretch."""
     decoded: Callable[[str], str]
-    reach: int = 400
-    """Characters around an anchor in which a stretch begins."""
+    before: int = 400
+    after: int = 400
+    """Where a stretch begins, in characters around an anchor."""
 
     def findings(self, text: str, hits: Iterable[int], order_like: Callable[[str], bool]) -> Iterator[Finding]:
         """Stretches near the hits whose decoded text speaks to an assistant."""
         expression = re.compile(self.stretch)
-        done = -1
-        tries = 0
+        done = tries = 0
         for hit in hits:
-            if hit <= done:
-                continue
-            # Outwards to where the stretch begins, which may be long before the telling word in it.
-            begin = max(done, 0, hit - self.reach)
-            while tries < MOST_TRIES and (near := expression.search(text, begin, min(len(text), hit + self.reach))):
+            begin, end = max(done, hit - self.before), min(len(text), hit + self.after)
+            while begin < end and tries < MOST_TRIES and (near := expression.search(text, begin, end)):
                 match = expression.match(text, near.start(), min(len(text), near.start() + LONGEST_CHARS)) or near
                 tries += 1
-                begin = done = max(done, match.end())
+                begin = done = match.end()
                 if order_like(self.decoded(match[0])):
                     yield Finding(ENCODED, match.start(), match.end(), f"orders in {self.name}")
 
@@ -116,7 +113,7 @@ _HINTS = (
     *("解码", "デコード", "раскодир", "декодир"),
 )
 _LONG_HEX = r"(?:(?:0x|\\x)?[0-9a-fA-F]{2}[\s,:]?){12,}"
-_BASE64 = r"(?<![A-Za-z0-9+/])[A-Za-z0-9+/_-]{20,}={0,2}"
+_BASE64 = r"[A-Za-z0-9+/_-]{20,}={0,2}"
 _REFERENCES = r"(?:&#(?:\d{2,5}|x[0-9a-fA-F]{2,4});){8,}"
 _ESCAPES = r"(?:\\u\{?[0-9a-fA-F]{4}\}?|\\x[0-9a-fA-F]{2}){8,}"
 _LINE = r"[^\n]{12,400}"
@@ -136,7 +133,8 @@ def _reversed(text: str) -> str:
 
 
 DECODERS = (
-    Decoder("base64", (*_HINTS, *(one for word in _WORDS for one in _alignments(word))), _BASE64, _of_base64),
+    Decoder("base64", _HINTS, _BASE64, _of_base64, before=0),
+    Decoder("base64", tuple(one for word in _WORDS for one in _alignments(word)), _BASE64, _of_base64),
     Decoder("base32", ("base32", "base 32"), r"\b[A-Z2-7]{24,}={0,6}", _of_base32),
     Decoder("hexadecimal", ("from hex", "this hex", "hex string", *_spelled("%02x")), _LONG_HEX, _of_hex),
     Decoder(
@@ -148,6 +146,6 @@ DECODERS = (
     Decoder("percent signs", _spelled("%%%02x"), r"(?:%[0-9A-Fa-f]{2}|[\w.+-]){12,}", unquote),
     Decoder("character references", _spelled("&#%d;"), _REFERENCES, html.unescape),
     Decoder("escapes", _spelled("\\u%04x", "\\x%02x"), _ESCAPES, _of_escapes),
-    Decoder("rot13", tuple(map(_rot13, _WORDS[:5])), _LINE, _rot13, reach=200),
-    Decoder("reversed letters", tuple(map(_reversed, _WORDS[:5])), _LINE, _reversed, reach=200),
+    Decoder("rot13", tuple(map(_rot13, _WORDS[:5])), _LINE, _rot13, 200, 200),
+    Decoder("reversed letters", tuple(map(_reversed, _WORDS[:5])), _LINE, _reversed, 200, 200),
 )

@@ -49,9 +49,8 @@ def _disguises() -> Iterator[bytes]:
         yield from (chr(code).encode() for code in range(ord(group[0]), ord(group[1]) + 1))
     yield from (one.encode() for one in "\u00ad\u034f\u180e\ufeff")
     yield from (b"\xf3\xa0" + bytes((third,)) for third in (0x80, 0x81, 0x84, 0x85, 0x86, 0x87))
-    for letter in map(chr, range(ord("a"), ord("z") + 1)):
-        for alike in _ALIKE:
-            yield from ((letter + alike).encode(), (alike + letter).encode())
+    # A Latin letter before one that looks Latin. All pairs of all look-alikes would double the automaton.
+    yield from ((chr(letter) + alike).encode() for letter in range(ord("a"), ord("z") + 1) for alike in "асеорі\u03bf")
     for pair in ("gn", "ns", "pr", "ss"):
         yield from ("".join(chr(ord(one) + 0xFEE0) for one in form).encode() for form in (pair, pair.upper()))
 

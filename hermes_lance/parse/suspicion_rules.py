@@ -76,8 +76,8 @@ def words() -> dict[str, str]:
 
 @cache
 def compiled(pattern: str) -> re.Pattern[str]:
-    """An expression of a rule as Python has it; case does not count."""
-    return re.compile(_filled(pattern, words()).replace(" ", _GAP), re.IGNORECASE)
+    """An expression of a rule as Python has it, for text in small letters."""
+    return re.compile(_filled(pattern, words()).replace(" ", _GAP))
 
 
 def _filled(pattern: str, lists: dict[str, str]) -> str:
