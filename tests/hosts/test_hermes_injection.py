@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from hermes_lance.hosts.blocks import TURNS_KEPT, Blocks
-from hermes_lance.hosts.hermes import injection, shapes
+from hermes_lance.hosts.hermes import shapes
 from hermes_lance.hosts.hermes.injection import Injection
 from hermes_lance.hosts.tools import Libraries
 from hermes_lance.keeping import Keeping
@@ -212,9 +212,3 @@ def test_an_unknown_kind_of_request_is_told_once(home: Path, door: Injection, ca
     assert [record.message for record in caplog.records if "gemini_native" in record.message] == [
         "hermes-lance: requests of the kind 'gemini_native' cannot be given passages"
     ]
-
-
-def test_text_is_found_in_every_form_of_a_message() -> None:
-    assert injection.message_text("a") == "a"
-    assert injection.message_text([{"type": "text", "text": "a"}, {"type": "image"}, "b", None]) == "a\nb"
-    assert injection.message_text(None) == ""

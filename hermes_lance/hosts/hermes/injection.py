@@ -67,7 +67,9 @@ class Injection:
         **_: Any,
     ) -> dict[str, str] | None:
         """A message of a person has come. Returns the block only on the route `hook`."""
-        message = message_text(user_message)
+        from hermes_lance.search.enrich import text_of
+
+        message = text_of(user_message)
         if not message.strip() or is_review(message):
             return None
         history = conversation_history if isinstance(conversation_history, list | tuple) else ()
@@ -92,16 +94,6 @@ class Injection:
     def after_turn(self, turn_id: str = "", **_: Any) -> None:
         """The turn is over; the next one begins with nothing."""
         self._blocks.end(str(turn_id))
-
-
-def message_text(message: object) -> str:
-    """The text of a message that may be a list of parts, such as one with a picture."""
-    if isinstance(message, str):
-        return message
-    if not isinstance(message, list | tuple):
-        return ""
-    parts = [one.get("text") if isinstance(one, dict) else one for one in message]
-    return "\n".join(part for part in parts if isinstance(part, str))
 
 
 def is_review(message: str) -> bool:
