@@ -56,7 +56,7 @@ class _Mark:
     """What a store holds, noted beside its folder."""
 
     generation: str
-    """Number and moment: a dataset that was made anew begins with the same numbers."""
+    """Number, run and moment: a dataset that was made anew begins with the same numbers."""
     signature: str
     space: str | None
     """Signature of the embedder whose vectors it holds."""
@@ -98,7 +98,7 @@ def in_step(library: Opened, wait_seconds: float) -> list[str]:
 
 
 def _state(manifest: Manifest) -> str:
-    return f"{manifest.id} {manifest.published_at}"
+    return f"{manifest.id} {manifest.run} {manifest.published_at}"
 
 
 def _mark_file(config: Config, name: str) -> Path:

@@ -17,7 +17,6 @@ from hermes_lance.search import candidates, fuse
 from hermes_lance.search.fuse import Fused
 from hermes_lance.search.legs import LegSource, OwnLegs
 from hermes_lance.search.rerank import Reranking
-from hermes_lance.search.view import View, ranked_by
 from hermes_lance.store.rows import Located
 from hermes_lance.store.snapshot import Snapshot
 
@@ -105,6 +104,8 @@ def _fused(
     trace.note("lexical", f"{len(legs.lexical)} rows", verbatim=len(legs.verbatim))
     trace.note("dense", "failed" if legs.dense_failed else f"{len(legs.dense)} rows", asked=legs.dense_asked)
     if settings.retriever is not None and not legs.analysed.empty:
+        from hermes_lance.search.view import View, ranked_by
+
         view = View(query, snapshot, settings.legs or OwnLegs(snapshot), embedder, legs, legs.files)
         ranking = ranked_by(settings.retriever, view, max(rows))
         trace.note("retrieve", "failed" if ranking is None else f"{len(ranking)} rows", by=settings.retriever.name)
