@@ -127,7 +127,7 @@ def _edit(file: Path, changes: Mapping[str, Callable[[Any], None]]) -> None:
     text = old.removeprefix("\ufeff").replace("\r\n", "\n")
     for name, change in changes.items():
         text = _edited(file, text, name, change, expected)
-    _replace(target, (text.replace("\n", "\r\n") if "\r\n" in old else text).encode("utf-8"))
+    replace_file(target, (text.replace("\n", "\r\n") if "\r\n" in old else text).encode("utf-8"))
 
 
 def _edited(file: Path, text: str, name: str, change: Callable[[Any], None], expected: Any) -> str:
@@ -230,7 +230,7 @@ def _plain(value: Any) -> Any:
     return [_plain(inner) for inner in value] if isinstance(value, list) else value
 
 
-def _replace(target: Path, data: bytes) -> None:
+def replace_file(target: Path, data: bytes) -> None:
     """Put the bytes in the place of the file at once, with its mode; a reader sees the old or the new file."""
     temporary = ""
     try:

@@ -104,6 +104,21 @@ def run(
     return result
 
 
+def scored_queries(
+    judged: JudgedSet,
+    open_folder: Callable[[Path], Searchable],
+    work: Path,
+    *,
+    mode: str = "hybrid",
+    k: int = 10,
+    progress: Progress | None = None,
+) -> pl.DataFrame:
+    """Scores of each query in one mode, as `metrics.per_query` has them; language by language like `run`."""
+    parts = enumerate(beir.by_language(judged))
+    frames = [_scored(part, open_folder, work / f"set{at}", [mode], None, k, progress)[mode] for at, part in parts]
+    return _concatenated(frames)
+
+
 def _scored(
     judged: JudgedSet,
     open_folder: Callable[[Path], Searchable],
