@@ -276,8 +276,9 @@ def _configuration(library: Opened) -> list[Check]:
 
 
 def collect_garbage(library: Opened, *, keep: int = 3, wait_seconds: float = 30.0) -> Removed:
-    """Merges small pieces and removes what the newest `keep` generations do not need; bytes freed on disk."""
-    from hermes_lance.store import compact, recover
+    """Merges small pieces and removes what the newest `keep` generations do not need, and vectors of embedders that
+    answered before; bytes freed on disk."""
+    from hermes_lance.store import compact, recover, spaces
     from hermes_lance.store.lock import writing
     from hermes_lance.store.tables import Tables
 
@@ -292,8 +293,10 @@ def collect_garbage(library: Opened, *, keep: int = 3, wait_seconds: float = 30.
         tables = Tables(library.dataset)
         base, _ = recover.recover(library.dataset, tables)
         assert base is not None
+        base, dropped = spaces.drop_others(library.dataset, tables, base)
         compact.tidy(library.dataset, tables, base, force=True)
         removed = compact.retain(library.dataset, keep)
+        removed.spaces = len(dropped)
         removed.bytes = max(0, before - folder_size(library.dataset))
     return removed
 

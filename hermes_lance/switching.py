@@ -6,16 +6,23 @@ answered before, which are kept. What is under way when a process dies goes on w
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hermes_lance.core import registry
 from hermes_lance.core.config import Config, WorkspaceConfig
-from hermes_lance.core.errors import UNAVAILABLE, DatasetMissing, HermesLanceError, UsageError
+from hermes_lance.core.errors import (
+    UNAVAILABLE,
+    ConfigError,
+    DatasetMissing,
+    HermesLanceError,
+    ModelUnavailable,
+    UsageError,
+)
 from hermes_lance.core.records import IndexReport
 from hermes_lance.library import Library
 from hermes_lance.store import spaces as kept_spaces
@@ -103,7 +110,7 @@ def switch(
     turns and the configuration stays; the vectors are kept. Raises what the embedder raises, with the configuration as
     it was; `Cancelled` leaves the new configuration, with which the next build goes on.
     """
-    config = _chosen(library, registry.normal("embedders", name), options)
+    config = chosen(library, name, options)
     model = _model(config)
     base = library.manifest_or_none()
     if base is None:
@@ -146,20 +153,18 @@ def previous(library: Library) -> Mapping[str, Any]:
     return back
 
 
-def _chosen(library: Library, name: str, options: Mapping[str, Any] | None) -> Config:
+def chosen(library: Library, name: str, options: Mapping[str, Any] | None) -> Config:
     """The configuration with another embedder. `UsageError` where it would not count."""
-    from hermes_lance.core.config_file import embedder_options
-
-    config = library.config
+    config, name = library.config, registry.normal("embedders", name)
     if library.caller_owned:
         raise UsageError(f"{library.dataset}: a dataset named by --dataset is never changed", hint="Use --home.")
-    origin = config.origins.get("knowledgebase.embedders.active", "")
+    origin = config.origins.get("knowledgebase.embedder", "")
     if origin.startswith("$"):
         raise UsageError(
             f"the variable {origin[1:]} names the embedder, which counts more than config.yaml", hint="Unset it first."
         )
     if options is None:
-        options = embedder_options(config, name)
+        options = config.embedder_options if name == config.embedder else config.embedder_blocks.get(name, {})
     return replace(config, embedder=name, embedder_options=dict(options))
 
 
@@ -187,6 +192,11 @@ def _write(library: Library, config: Config) -> None:
         },
     )
     library.reload()
+    if (library.config.embedder, dict(library.config.embedder_options)) != (name, dict(config.embedder_options)):
+        raise ConfigError(
+            f"{file}: the older block `embeddings` adds options to embedder {name}",
+            hint="Write its keys under knowledgebase.embedders and remove the block.",
+        )
 
 
 class _View(Library):
@@ -217,12 +227,12 @@ class _Run:
 
     def at_once(self) -> Switched:
         """The configuration first, so that whatever ends this early is gone on with by the next build."""
-        file = self.config.config_file or self.config.home / "config.yaml"
+        file = Path(os.path.realpath(self.config.config_file or self.config.home / "config.yaml"))
         before = file.read_bytes() if file.exists() else None
-        _write(self.library, self.config)
         try:
+            _write(self.library, self.config)
             report = self._index(self.library)
-        except UNAVAILABLE as error:
+        except (*UNAVAILABLE, ConfigError) as error:
             self._put_back(file, before)
             raise type(error)(f"{error}; the configuration is as it was", hint=error.hint) from error
         return self._outcome(report)
@@ -302,25 +312,22 @@ class _Run:
     def _on_beir(self, folder: Path) -> Judgement:
         from hermes_lance.learn.run_spaces import judge_beir
 
-        active = self.base.space["active"]
-        old = replace(
-            self.config, embedder=active["embedder"], embedder_options=active.get("options") or {}
-        )
-        with ExitStack() as stack:
-            work = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hermes-lance-"))).resolve()
+        asked, _ = self.library.query_embedder(self.library.snapshot())
+        if asked is None:
+            raise ModelUnavailable("the embedder of the present vectors cannot be had, so there is nothing to compare")
+        with tempfile.TemporaryDirectory(prefix="hermes-lance-") as temporary:
+            work = Path(temporary).resolve()
 
-            def opened(config: Config, name: str) -> Callable[[Path], Library]:
-                number = 0
-
+            def opened(model: Embedder, name: str) -> Callable[[Path], Library]:
                 def library(files: Path) -> Library:
-                    nonlocal number
-                    number += 1
-                    own = _elsewhere(config, work / f"{name}{number}", files)
-                    return Library(own, own.dataset)
+                    own = _elsewhere(self.config, work / "homes" / name / files.parent.name, files)
+                    made = Library(own, own.dataset)
+                    made._embedder = model
+                    return made
 
                 return library
 
-            return judge_beir(folder, opened(old, "old"), opened(self.config, "new"), work, self.progress)
+            return judge_beir(folder, opened(asked(), "old"), opened(self.model, "new"), work, self.progress)
 
 
 def _elsewhere(config: Config, home: Path, files: Path) -> Config:

@@ -154,6 +154,8 @@ class Config:
     """What turns text into vectors: `minilm`, `builtin_hash`, `local_sentence_transformers`, `openai` or `google`."""
     embedder_options: Mapping[str, Any] = field(default_factory=dict)
     """Options of the embedder of that name; EMBEDDERS.md lists them."""
+    embedder_blocks: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Options of every embedder that has some, for a change of embedder."""
     reranker: str = "disabled"
     """What orders the best hits anew: `disabled`, `heuristic`, `local_cross_encoder`, `cohere` or `voyage`."""
     reranker_options: Mapping[str, Any] = field(default_factory=dict)

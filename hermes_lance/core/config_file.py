@@ -281,6 +281,7 @@ def from_mapping(home: Path, data: Mapping[str, Any], where: str, config_file: P
         chunker_options=_all_options(reader, chunkers, "chunkers"),
         embedder=embedder.name,
         embedder_options=embedder.options,
+        embedder_blocks=_all_options(reader, reader.section(knowledge, "embedders", "knowledgebase."), "embedders"),
         reranker=reranker.name,
         reranker_options=reranker.options,
         reranker_blocks=_all_options(reader, reader.section(knowledge, "rerankers", "knowledgebase."), "rerankers"),

@@ -56,6 +56,8 @@ class Estimate:
     largest_folders: list[Folder] = field(default_factory=list)
     seconds: float = 0.0
     index_bytes: int = 0
+    text_bytes: int = 0
+    """Of what would be read, without pictures and markup of office files."""
     embedder: str = ""
     warnings: list[str] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
@@ -99,6 +101,7 @@ def estimate(
                 f"{root_report.root.label}: would leave out {files_words(root_report.left_out)} in sub-folders; "
                 "add --recursive to index them"
             )
+    result.text_bytes = int(text_bytes)
     if result.to_read:
         rate = VECTORS_PER_SECOND.get(config.embedder, OTHER_VECTORS_PER_SECOND)
         vectors = text_bytes / BYTES_PER_VECTOR

@@ -71,12 +71,13 @@ def _question(where: str, line: str) -> Question:
         row = json.loads(line)
     except ValueError as error:
         raise UsageError(f"{where}: not valid JSON", hint=f"Write {_LINE}.") from error
-    query, expected = (row.get("query"), row.get("expected")) if isinstance(row, dict) else (None, None)
-    paths = [expected] if isinstance(expected, str) else expected
-    right = isinstance(query, str) and query.strip() and isinstance(paths, list) and paths
-    if not right or not all(isinstance(path, str) and path for path in paths):
+    row = row if isinstance(row, dict) else {}
+    query, expected = row.get("query"), row.get("expected")
+    paths = expected if isinstance(expected, list) else [expected]
+    right = isinstance(query, str) and query.strip() and all(isinstance(path, str) and path for path in paths)
+    if not right or not paths:
         raise UsageError(f"{where}: not a question with its files", hint=f"Write {_LINE}.")
-    return Question(query, tuple(paths))
+    return Question(str(query), tuple(map(str, paths)))
 
 
 def judge_questions(
@@ -118,11 +119,11 @@ def judge_beir(
     judged = beir.read(folder)
     if not judged.answerable:
         raise UsageError(f"{folder}: no query has a relevant document")
-    frames = [
+    first, second = (
         run_beir.scored_queries(judged, opened, work / name, mode="hybrid", k=K, progress=progress)
         for name, opened in (("old", old), ("new", new))
-    ]
-    return _judged(judged.name, *frames)
+    )
+    return _judged(judged.name, first, second)
 
 
 def _judged(name: str, old: Any, new: Any, left_out: int = 0) -> Judgement:

@@ -39,6 +39,8 @@ class Removed:
     generations: int = 0
     files: int = 0
     bytes: int = 0
+    spaces: int = 0
+    """Vectors of embedders that answered before, or never did."""
 
 
 def retain(dataset: Path, keep: int = KEPT_RUNS) -> Removed:

@@ -134,14 +134,24 @@ def list_generations(invocation: Invocation) -> None:
 @click.option("--keep", type=click.IntRange(min=1), default=3, show_default=True, help="Generations that stay.")
 @pass_invocation
 def collect(invocation: Invocation, keep: int) -> None:
-    """Remove old generations and merge small pieces; the current generation is never removed."""
+    """Remove old generations and merge small pieces; the current generation is never removed.
+
+    Vectors of embedders that do not answer now go as well; `workspace embedder rollback` needs them.
+    """
     library = invocation.library()
     with interruptible(invocation):
         removed = library.collect_garbage(keep=keep, wait_seconds=invocation.wait)
     if invocation.json:
         invocation.document(
-            removed={"generations": removed.generations, "files": removed.files, "bytes": removed.bytes}
+            removed={
+                "generations": removed.generations,
+                "files": removed.files,
+                "vector_spaces": removed.spaces,
+                "bytes": removed.bytes,
+            }
         )
         return
     what = f"{amount(removed.generations, 'generation')} and {amount(removed.files, 'file')}"
+    if removed.spaces:
+        what += f", and the vectors of {amount(removed.spaces, 'other embedder')}"
     invocation.console.line(f"Removed {what}; {size_words(removed.bytes)} freed.")

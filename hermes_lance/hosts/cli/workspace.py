@@ -33,6 +33,7 @@ _CLI = "hermes_lance.hosts.cli"
         "context": (f"{_CLI}.context:context", "What an agent would be given with a message."),
         "sources": (f"{_CLI}.sources:sources", "What the last turn was given unasked."),
         "mode": (f"{_CLI}.workspace_changes:mode", "When an agent gets passages unasked."),
+        "embedder": (f"{_CLI}.embedder:embedder", "What turns text into vectors: see it, change it, go back."),
         "watch": (f"{_CLI}.workspace_changes:watch", "Whether hosts follow the folders by themselves."),
     },
 )
