@@ -83,7 +83,7 @@ class PieceSignatures:
                     f"{name} ({category}): the extra `{needed[1]}` is not installed",
                     hint=f"Run `pip install 'hermes-lance[{needed[1]}]'`, or choose another one.",
                 )
-            self.plugin(category, name)
+            self._own_signature(category, name, {})
         except UNAVAILABLE as error:
             self.troubles[category, name] = error
             return False

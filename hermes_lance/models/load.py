@@ -23,6 +23,7 @@ def embedder(name: str, options: Mapping[str, Any] | None = None, home: Path | N
     made: Embedder = plugins.make("embedders", name, options, home=home)
     if plugins.find("embedders", name, home).source != "builtin":
         made = cast("Embedder", Guarded(made, name))
+        made.signature()  # one that cannot even say what it is cannot be had
     return made
 
 

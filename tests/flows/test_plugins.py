@@ -286,6 +286,17 @@ CHOICES = {
 }
 
 
+@pytest.mark.parametrize("category", ["parsers", "chunkers", "embedders"])
+def test_a_plugin_that_cannot_say_its_version_cannot_be_had_either(home, category):
+    name, source, yaml = CHOICES[category]
+    home.plugin(category, name, source.replace("def signature(self):\n", "def signature(self):\n        1 / 0\n"))
+    home.choose(**{category: yaml})
+    home.write("a.txt", "The narwhal sings.")
+    assert any("ZeroDivisionError" in one for one in home.build().warnings)
+    assert home.found("narwhal") == ["a.txt"]
+    assert home.library.status()["plugins"][category]["fallback"]
+
+
 @pytest.mark.parametrize("category", CHOICES)
 def test_on_a_fresh_dataset_ours_takes_the_place_of_a_plugin_that_fails_and_all_say_so(home, category):
     name, source, yaml = CHOICES[category]
