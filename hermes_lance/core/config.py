@@ -112,9 +112,11 @@ class GateConfig:
     """Which messages are worth a look into the files, in `gated` mode."""
 
     open_words: tuple[str, ...] = ()
-    """Further words that ask for the user's files, in any language."""
+    """Further words or phrases that name the user's files: a message with one is always looked up. Any language."""
     closed_phrases: tuple[str, ...] = ()
-    """Further messages that are mere talk, in any language."""
+    """Further messages that are mere talk and never looked up. Any language."""
+    evidence: float = 0.0
+    """Evidence that a passage must bring to be given: higher gives less, lower more; docs/BENCHMARKS.md has the curve."""
 
 
 @dataclass(frozen=True, slots=True)

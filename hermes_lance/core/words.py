@@ -42,6 +42,7 @@ __all__ = [
     "script_shares",
     "share_outside",
     "spaced_grams",
+    "without_contractions",
 ]
 
 _CONTRACTION = re.compile(r"(?<=[A-Za-z])['\u2019](?:[stdmSTDM]|re|ve|ll|RE|VE|LL)(?![A-Za-z0-9])")
@@ -99,6 +100,11 @@ def folded(text: str) -> str:
         # Folding before lower-casing: the lower case of a dotted capital I is two characters, which nothing folds.
         text = _BEYOND_ASCII.sub(lambda found: found[0].translate(_FOLDING), text)
     return text.lower()
+
+
+def without_contractions(text: str) -> str:
+    """`text` with the English endings behind an apostrophe (`'s`, `'ll`) as a space, as questions are analysed."""
+    return _CONTRACTION.sub(" ", text)
 
 
 def pairs(run: str) -> list[str]:
@@ -281,7 +287,7 @@ class Analyser:
 
     def _kept(self, text: str) -> tuple[list[str], bool]:
         """Stems without stop words, and whether there were stop words only (then all stems)."""
-        every = self.words(_CONTRACTION.sub(" ", text))
+        every = self.words(without_contractions(text))
         kept = [stem for surface, stem in every if surface not in STOP_WORDS]
         if kept:
             return kept, False

@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hermes_lance.core.config import Config
 from hermes_lance.core.ids import text_sha
 from hermes_lance.core.injected import InjectedSource
 from hermes_lance.core.records import Hit, KnownFile, Query, TraceEntry
 from hermes_lance.search import enrich, gate, selection
+from hermes_lance.search.evidence import Word
 from hermes_lance.search.freshness import GONE, UNVERIFIED, Freshness
 from hermes_lance.search.page import citation
 from hermes_lance.search.ranking import Ranking, Settings, Trace, hit_of, ranked
@@ -79,8 +80,8 @@ def turn(
     """The block for a message, or the stage that ended it. `shelf` is called once the gate lets the message pass."""
     trace = Trace()
 
-    def ended(stage: str, reason: str) -> Turn:
-        trace.note(stage, "ended", reason=reason)
+    def ended(stage: str, reason: str, **detail: Any) -> Turn:
+        trace.note(stage, "ended", reason=reason, **detail)
         return Turn(False, stage, reason, mode, trace=tuple(trace.entries))
 
     if mode == "off":
@@ -101,11 +102,10 @@ def turn(
     if not found:
         return ended("candidates", "nothing was found")
     if mode == "gated":
-        evidence = gate.Evidence(message, ranking.legs, ranking.alone, [one.hit for one in found])
-        verdict = gate.after(evidence, config.gate)
+        verdict = gate.after(_evidence(message, ranking, found, served), config.gate) if not verdict.sure else verdict
         if not verdict.opens:
-            return ended("evidence", verdict.reason)
-        trace.note("evidence", "enough", reason=verdict.reason)
+            return ended("evidence", verdict.reason, **verdict.detail)
+        trace.note("evidence", "enough", reason=verdict.reason, **verdict.detail)
     if served.settings.reranking is not None:
         # After the evidence: what the gate keeps back is not sent to any service.
         found, said = _reordered(asked, found, served.settings.reranking, trace)
@@ -126,6 +126,19 @@ def turn(
         True, INJECTED, f"{len(made.hits)} passages", mode, made.text, made.tokens,
         tuple(_source(hit, served.snapshot.id) for hit in made.hits), served.snapshot.id, asked.in_context,
         (*served.warnings, *warnings), tuple(trace.entries),
+    )  # fmt: skip
+
+
+def _evidence(message: str, ranking: Ranking, found: Sequence[Option], shelf: Shelf) -> gate.Evidence:
+    index = shelf.snapshot.lexical
+
+    def holding(word: Word) -> int:
+        return index.holding(word.text, pair=word.kind == "pair", beginning=word.kind == "beginning")
+
+    embedder = shelf.embedder() if shelf.embedder is not None and ranking.legs.dense_asked else None
+    return gate.Evidence(
+        message, ranking.legs, ranking.alone, [one.hit for one in found], [one.serial for one in found],
+        index.count(), holding, embedder,
     )  # fmt: skip
 
 

@@ -12,11 +12,14 @@ from typing import Any
 from hermes_lance.core.errors import DatasetDamaged
 from hermes_lance.core.words import AnalysedQuery, Analyser
 from hermes_lance.store import lexical_files, lexical_query
-from hermes_lance.store.lexical_fields import KEY, SERIAL, check_fields, engine_errors, layout, opened
+from hermes_lance.store.lexical_fields import KEY, PAIRS, SERIAL, check_fields, engine_errors, layout, opened
 from hermes_lance.store.lexical_query import LexicalFilters
 
 TIE_ROOM = 50
 """Rows fetched beyond the limit, so that a tie across the cut is decided by row number."""
+
+MOST_OF_A_BEGINNING = 64
+"""Words with a common beginning whose rows are counted."""
 
 
 class LexicalReader:
@@ -54,6 +57,18 @@ class LexicalReader:
     def count(self) -> int:
         """Number of rows."""
         return int(self._searcher.num_docs)
+
+    def holding(self, token: str, *, pair: bool = False, beginning: bool = False) -> int:
+        """How many rows hold a token in their text: a stemmed word, a pair of characters, or any word that begins so.
+
+        Of words with a common beginning the rows are added up, at most all of them.
+        """
+        with engine_errors(self.folder):
+            field = PAIRS if pair else self._layout.body
+            if not beginning:
+                return int(self._searcher.doc_freq(field, token))
+            words = self._searcher.terms_with_prefix(field, token, limit=MOST_OF_A_BEGINNING)
+            return min(self.count(), sum(int(rows) for _, rows in words))
 
     def keys(self) -> list[tuple[int, int]]:
         """Row number and `lexical_fields.key_number` of every row, by row number; what is there twice comes twice."""
