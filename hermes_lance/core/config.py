@@ -116,7 +116,7 @@ class GateConfig:
     closed_phrases: tuple[str, ...] = ()
     """Further messages that are mere talk and never looked up. Any language."""
     evidence: float = 0.0
-    """Evidence that a passage must bring to be given: higher gives less, lower more; docs/BENCHMARKS.md has the curve."""
+    """Evidence that a passage must bring to be given: more gives less, less gives more (docs/BENCHMARKS.md)."""
 
 
 @dataclass(frozen=True, slots=True)
