@@ -57,7 +57,11 @@ def of_any(name: str, groups: Sequence[Group], found: Answers) -> Formula:
     """
     weighted = _weighted(name, groups, found)
     counted = [group for group in groups if group.target and (group.needed or group.name.startswith("everyday"))]
-    return max(_leasts(weighted), key=lambda tried: _worst(counted, found, dict.fromkeys(FORMULAS, tried)))
+
+    def worst(tried: Formula) -> float:
+        return _worst(counted, found, dict.fromkeys(FORMULAS, tried))
+
+    return max(_leasts(weighted), key=worst)
 
 
 def _weighted(name: str, groups: Sequence[Group], found: Answers) -> Formula:
