@@ -32,11 +32,16 @@ _SHAPES = re.compile(
     | dp\.(?:pt|st|ct|sa|scim|audit)\.[A-Za-z0-9_\-]{16,80} | PMAK-[a-f0-9\-]{30,80} | NRAK-[A-Z0-9]{20,40}
     | ATATT3[A-Za-z0-9_\-=]{20,255} | [A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_\-=]{40,100}
     | AGE-SECRET-KEY-1[A-Z0-9]{40,70} | \d{8,10}:AA[A-Za-z0-9_\-]{30,40}
-    )""",
+    )
+    # These are told even where they follow a letter.
+    | gh[pousr]_[A-Za-z0-9]{36,255} | github_pat_[A-Za-z0-9_]{60,255} | glpat-[A-Za-z0-9_\-]{20,128}
+    | xox[abp]-\d{6,20}-[A-Za-z0-9\-]{10,255}""",
     re.VERBOSE,
 )
 _LONG_RUN = re.compile(r"[A-Za-z0-9_.:+/=\-]{14,}")
 """Where a shape can be at all; looking for the shapes everywhere costs ten times more."""
+_ESCAPED_RUN = re.compile(rf"(\\[nrt]|%[0-9A-Fa-f]{{2}})?({_LONG_RUN.pattern})")
+"""The same where the last letter of an escape may stand before it, as in a string of JSON or a part of a URL."""
 _HOOK_PATHS = re.compile(
     r"(?i)((?:hooks\.slack\.com/(?:services|workflows|triggers)|discord(?:app)?\.com/api/(?:v\d+/)?webhooks"
     r"|api\.telegram\.org/bot|outlook\.office\.com/webhook)/?)[^\s\"'`<>)\]]{8,300}"
@@ -45,7 +50,7 @@ _URL_SEGMENT = re.compile(
     r"(?i)(://[^\s\"'`<>?#]{1,300}?/(?:hooks?|webhooks?|tokens?|keys?|secrets?|services|bots?|auth)/)"
     r"([A-Za-z0-9_\-.=~]{16,255})"
 )
-_USER_INFO = re.compile(r"(?i)\b([a-z][a-z0-9+.\-]{1,20}://)([^\s/\"'`<>?#]{1,300})@(?=[^\s@/])")
+_USER_INFO = re.compile(r"(?i)(?:\b|(?<=%[0-9a-f]{2}))([a-z][a-z0-9+.\-]{1,20}://)([^\s/\"'`<>?#]{1,300})@(?=[^\s@/])")
 _QUERY = re.compile(
     r"(?i)([?&#;](?:[a-z0-9_.\-]{0,30}(?:token|secret|passw(?:or)?d|passwd|pwd|signature|credentials?|api[_\-]?key"
     r"|access[_\-]?key|auth)|sig|key|code|x-amz-[a-z\-]{0,30}(?:signature|token|credential))=)([^\s&#\"'`<>]{1,2000})"
@@ -56,6 +61,10 @@ _AUTHORIZATION = re.compile(
 )
 _SCHEME = re.compile(r"(?i)\b(bearer|basic)([ \t]+)([A-Za-z0-9._~+/\-]{8,4000}={0,2})")
 _COOKIE = re.compile(r"(?i)^([ \t>|*\-]{0,8}[\"'`]?(?:set-)?cookie[\"'`]?:[ \t]{0,3})([^\n]{3,4000})$")
+_COOKIE_OPTION = re.compile(
+    r"(?i)((?:(?<![\w\-])-h|--header)[ \t=]{0,3}[\"'](?:set-)?cookie:[ \t]{0,3}"
+    r"|(?<![\w\-])--cookie[ \t=]{1,3}[\"']?(?=[^\s\"']{0,60}=))([^\"'\n]{3,4000})"
+)
 
 _STRONG = (
     r"passw(?:or)?d|passwd|passphrase|passcode|pwd|(?<=[_.\-])pass|passwort|kennwort|contraseña|senha|пароль|密码|密碼"
@@ -161,6 +170,8 @@ def mask_shapes(text: str) -> str:
         text = _HOOK_PATHS.sub(rf"\1{MASK}", text)
         text = _QUERY.sub(lambda found: found[0] if _harmless(found[2]) else found[1] + MASK, text)
         text = _URL_SEGMENT.sub(_if_random, text)
+    if "\\" in text or "%" in text:
+        return _ESCAPED_RUN.sub(lambda run: (run[1] or "") + _SHAPES.sub(MASK, run[2]), text)
     return _LONG_RUN.sub(lambda run: _SHAPES.sub(MASK, run[0]), text)
 
 
@@ -169,7 +180,7 @@ def _line(line: str) -> str:
     # Most lines hold none of these words, and the patterns below cost a hundred times more than this look.
     if any(word in lowered for word in ("auth", "bearer", "basic", "cookie")):
         line = _SCHEME.sub(_scheme, _AUTHORIZATION.sub(_authorization, line))
-        line = _COOKIE.sub(rf"\1{MASK}", line)
+        line = _COOKIE_OPTION.sub(rf"\1{MASK}", _COOKIE.sub(rf"\1{MASK}", line))
     if any(word in lowered for word in _GATES):
         for pattern in (_PAIR, _OPTION, _SPOKEN):
             line = pattern.sub(_pair, line)

@@ -127,7 +127,7 @@ def failure(message: str, code: str, hint: str) -> str:
     """An error as a model reads it. Messages can quote names and lines of files, so they are rendered too."""
     from hermes_lance.search.render import one_line
 
-    return _json({"success": False, "error": one_line(message, 1_000), "code": code, "hint": hint})
+    return _json({"success": False, "error": one_line(message, 1_000), "code": code, "hint": one_line(hint, 1_000)})
 
 
 def _json(document: Mapping[str, Any]) -> str:
@@ -202,7 +202,7 @@ def _status(library: Library) -> dict[str, Any]:
     }
     # Hermes 0.19 takes any result for a failure that has the word "failed" or "error" in quotes near its beginning.
     document["files"] = {"unreadable" if key == "failed" else key: count for key, count in whole["files"].items()}
-    document["embedder"] = whole["embedder"]["name"]
+    document["embedder"] = one_line(whole["embedder"]["name"])
     document["roots"] = [
         {
             "label": path_line(root["label"]),

@@ -207,10 +207,12 @@ def path_line(path: str) -> str:
 # -- what nobody sees ---------------------------------------------------------------------------------------------
 
 _HIDDEN = re.compile(
-    # C0 but tab and new line, DEL and C1; soft hyphen; zero-width space, direction marks; word joiner and invisible
-    # operators; byte-order mark; interlinear marks; tags; surrogates. Joiners stay: scripts and emoji need them.
-    "[\x00-\x08\x0b-\x1f\x7f-\x84\x86-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff"
-    "\ufff9-\ufffb\U000e0000-\U000e0fff\ud800-\udfff]"
+    # C0 but tab and new line, DEL and C1; soft hyphen; joiner of graphemes and fillers; zero-width space, direction
+    # marks; word joiner and invisible operators; byte-order mark; interlinear marks; tags; surrogates.
+    "[\x00-\x08\x0b-\x1f\x7f-\x84\x86-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200e\u200f"
+    "\u202a-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e0fff\ud800-\udfff]"
+    # Joiners and variation selectors stay, scripts and emoji need them; in a row they only spell what nobody sees.
+    "|[\u200c\u200d\ufe00-\ufe0f]{3,}|[\u200c\u200d]{2,}"
 )
 _LINE_ENDS = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
 
@@ -230,7 +232,8 @@ _FORGED = re.compile(
 )
 _LOOK_ALIKE = str.maketrans("аеорсухкмтнѕіјԁԛԝαεορυκιντ", "aeopcyxkmthsijdqwaeopukivt")
 _TEMPLATE_TOKENS = re.compile(
-    r"<(?=[|｜][\w▁.\-/]{1,60}[|｜]>|/?(?:start_of_turn|end_of_turn|tool_calls?|tool_response|think)>|<?/?SYS>>)"
+    r"<(?=[|｜][\w▁.\-/]{1,60}[|｜]>|/?(?:start_of_turn|end_of_turn|tool_calls?|tool_response|tool_use|tool_result"
+    r"|function_calls?|function_results?|think)>|/?invoke\b|function=|<?/?SYS>>)"
 )
 _INSTRUCTION_TOKENS = re.compile(r"\[(?=/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS)\])")
 

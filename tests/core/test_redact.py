@@ -55,6 +55,12 @@ SECRETS = {
     "google": ("x {} y", "AIza" + made_up(35)),
     "stripe": ("x {} y", "sk_live_" + made_up(24)),
     "a signed token": ("x {} y", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0." + made_up(43)),
+    "a cookie of curl": ("curl -H 'Cookie: {}' https://a.example", "session=abc; other=def"),
+    "a cookie option of curl": ('curl --cookie "{}" https://a.example', "session=abc"),
+    "user info after a percent escape": ("u=%22postgres://app:{}@db.example/shop", "p4ssw"),
+    "after a letter": ("x{}", "ghp_" + made_up(36)),
+    "after an escape": ('{{"note": "line\\n{}"}}', "hf_" + made_up(34)),
+    "after a percent escape": ("https://a.example/?q=see%20{}", "AKIA" + made_up(16, string.ascii_uppercase)),
     "hugging face": ("x {} y", "hf_" + made_up(34)),
 }
 
