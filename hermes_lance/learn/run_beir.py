@@ -9,11 +9,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from hermes_lance.learn import beir, metrics
 from hermes_lance.learn.beir import JudgedQuery, JudgedSet
+from hermes_lance.learn.metrics import Comparison
 from hermes_lance.learn.whole import whole
 
 if TYPE_CHECKING:
@@ -46,7 +48,15 @@ class Searchable(Protocol):
         """Index the folder that the library was made for."""
         ...
 
-    def search(self, query: str, *, limit: int = 8, mode: str = "hybrid", fusion: str | None = None) -> Page:
+    def search(
+        self,
+        query: str,
+        *,
+        limit: int = 8,
+        mode: str = "hybrid",
+        fusion: str | None = None,
+        rerank: str | None = None,
+    ) -> Page:
         """A page of passages."""
         ...
 
@@ -68,6 +78,8 @@ class Evaluation:
     """The same for each language of a set in several; empty otherwise."""
     hybrid_and_best_leg: dict[str, Any] | None = None
     """Hybrid against the best single leg by nDCG: leg, difference, p_value, and whether it is below beyond noise."""
+    reranked: dict[str, Comparison] = field(default_factory=dict)
+    """Modes with a reranker against the same without, by nDCG."""
     seconds: float = 0.0
 
 
@@ -84,7 +96,7 @@ def run(
     """Figures for a judged set; a set in several languages is asked language by language, each with its own corpus.
 
     `open_folder` gives a library for a folder of files; `work` is a folder for these. A mode may name its fusion:
-    `hybrid:rrf`.
+    `hybrid:rrf`, and its reranker: `hybrid+heuristic`.
     """
     began = time.monotonic()
     parts = beir.by_language(judged)
@@ -99,6 +111,11 @@ def run(
             result.languages[language] = {mode: metrics.means(frame, k) for mode, frame in frames.items()}
     whole = {mode: _concatenated(frames) for mode, frames in scores.items()}
     result.metrics = {mode: metrics.means(frame, k) for mode, frame in whole.items()}
+    result.reranked = {
+        mode: metrics.compared_queries(frame, whole[plain])
+        for mode, frame in whole.items()
+        if (plain := mode.partition("+")[0]) != mode and plain in whole
+    }
     result.hybrid_and_best_leg = _against_best_leg(whole, result.metrics, k)
     result.seconds = round(time.monotonic() - began, 1)
     return result
@@ -137,9 +154,11 @@ def _scored(
     frames = {}
     for mode in modes:
         rankings = {}
-        leg, _, named = mode.partition(":")
+        asked, _, reranker = mode.partition("+")
+        leg, _, named = asked.partition(":")
+        ask = partial(best_documents, library, mode=leg, fusion=named or fusion, k=k, rerank=reranker or None)
         for number, query in enumerate(judged.answerable, start=1):
-            rankings[query.id] = best_documents(library, query, names, mode=leg, fusion=named or fusion, k=k)
+            rankings[query.id] = ask(query, names)
             if progress is not None:
                 progress(f"ask {mode}", number, len(judged.answerable), judged.name)
         frames[mode] = metrics.per_query(metrics.run_frame(rankings), qrels, k)
@@ -148,12 +167,19 @@ def _scored(
 
 
 def best_documents(
-    library: Searchable, query: JudgedQuery, names: Mapping[str, str], *, mode: str, fusion: str | None, k: int
+    library: Searchable,
+    query: JudgedQuery,
+    names: Mapping[str, str],
+    *,
+    mode: str,
+    fusion: str | None,
+    k: int,
+    rerank: str | None = None,
 ) -> list[str]:
     """The first `k` documents, each where its best passage stands. More passages are asked for until there are `k`."""
     limit = 2 * k
     while True:
-        page = whole(library.search(query.text, limit=limit, mode=mode, fusion=fusion))
+        page = whole(library.search(query.text, limit=limit, mode=mode, fusion=fusion, rerank=rerank), rerank)
         found = list(dict.fromkeys(_documents(page, names)))
         if len(found) >= k or not page.has_more or limit >= MOST_PASSAGES:
             return found[:k]

@@ -7,7 +7,7 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from hermes_lance.core.errors import UsageError
-from hermes_lance.core.records import WORKSPACE, Hit, KnownFile, Query
+from hermes_lance.core.records import WORKSPACE, Candidate, Hit, KnownFile, Query
 from hermes_lance.search.freshness import GONE, UNVERIFIED, Freshness
 from hermes_lance.search.fuse import Fused
 from hermes_lance.search.page import Answer
@@ -83,6 +83,9 @@ class _Shown:
             else:
                 yield one, place, known, state
 
+    def path(self, place: Located, known: KnownFile | None) -> str:
+        return self._display(known) if known is not None else place.path
+
     def hit(self, row: Row) -> Hit:
         one, place, known, state = row
         stored = place.row()
@@ -98,8 +101,11 @@ def _reordered(
 ) -> Iterator[Row]:
     """The rows with the first of them as the reranker has them."""
     head = list(islice(rows, reranking.most))
-    hits = [shown.hit(row) for row in head]
-    order = reranking.order(query.in_context or query.text, hits, [one.tier for one, *_ in head])
+    candidates = [
+        Candidate(place.text, shown.path(place, known), place.section, one.lexical, one.dense, one.score)
+        for one, place, known, _ in head
+    ]
+    order = reranking.order(query.in_context or query.text, candidates, [one.tier for one, *_ in head])
     order.tell(trace, warnings)
     ordered = [(head[position][0]._replace(rerank=score), *head[position][1:]) for position, score in order.places]
     return chain(ordered, rows)

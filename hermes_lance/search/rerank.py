@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from hermes_lance.core import plugins
 from hermes_lance.core.errors import HermesLanceError, ModelUnavailable
-from hermes_lance.core.records import Candidate, Hit
+from hermes_lance.core.records import Candidate
 
 if TYPE_CHECKING:
     from hermes_lance.core.contracts import Reranker
@@ -72,18 +72,14 @@ class Reranking:
         own = getattr(self.reranker, "timeout_seconds", LIMIT_SECONDS)
         return float(own) if isinstance(own, int | float) and own > 0 else LIMIT_SECONDS
 
-    def order(self, query: str, hits: Sequence[Hit], tiers: Sequence[int]) -> Order:
-        """The hits, given best first, by tier, then by score; those without one after them, as they were given.
+    def order(self, query: str, candidates: Sequence[Candidate], tiers: Sequence[int]) -> Order:
+        """The candidates, given best first, by tier, then by score; those without one after them, as they were given.
 
         Equal scores keep the given order. Never raises: any failure gives the order as it was, with a warning.
         """
-        as_given = [(position, None) for position in range(len(hits))]
-        if len(hits) < 2:
+        as_given = [(position, None) for position in range(len(candidates))]
+        if len(candidates) < 2:
             return Order(as_given, "nothing to order", self.name)
-        candidates = [
-            Candidate(hit.text, hit.path, hit.section, hit.scores["lexical"], hit.scores["dense"], hit.scores["fused"])
-            for hit in hits
-        ]
         began = time.monotonic()
         try:
             scores = checked(self._asked(query, candidates), len(candidates))
@@ -95,7 +91,7 @@ class Reranking:
         spent = time.monotonic() - began
         scored = sum(score is not None for score in scores)
         places = sorted(enumerate(scores), key=lambda one: (-tiers[one[0]], *_by_score(one[1]), one[0]))
-        return Order(places, f"{scored} of {len(hits)} scored", self.name, seconds=spent)
+        return Order(places, f"{scored} of {len(candidates)} scored", self.name, seconds=spent)
 
     def _failed(self, as_given: Sequence[tuple[int, None]], what: str, hint: str) -> Order:
         told = what if self.name in what else f"reranker {self.name}: {what}"

@@ -15,7 +15,7 @@ from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
-from hermes_lance.core.records import Hit
+from hermes_lance.core.records import Candidate, Hit
 
 if TYPE_CHECKING:
     import numpy as np
@@ -51,6 +51,12 @@ class Option(NamedTuple):
     def file(self) -> tuple[str, str]:
         """Root and path."""
         return self.hit.root, self.hit.path
+
+    @property
+    def candidate(self) -> Candidate:
+        """As a reranker sees it."""
+        hit, scores = self.hit, self.hit.scores
+        return Candidate(hit.text, hit.path, hit.section, scores["lexical"], scores["dense"], scores["fused"])
 
     def reranked(self, score: float | None) -> Option:
         """The same with the score of a reranker."""

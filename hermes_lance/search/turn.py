@@ -184,7 +184,9 @@ def _reordered(
 ) -> tuple[list[Option], list[str]]:
     """The candidates as the reranker has them, and what is to be said of it."""
     warnings: list[str] = []
-    order = reranking.order(asked.in_context or asked.text, [one.hit for one in found], [one.tier for one in found])
+    order = reranking.order(
+        asked.in_context or asked.text, [one.candidate for one in found], [one.tier for one in found]
+    )
     order.tell(trace, warnings)
     return [found[position].reranked(score) for position, score in order.places], warnings
 

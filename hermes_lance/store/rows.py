@@ -183,6 +183,12 @@ class TextSegment:
         with reading(self.file.path):
             return str(self._text[self._text_offsets[index] : self._text_offsets[index + 1]], "utf-8")
 
+    def section(self, index: int) -> tuple[str, ...]:
+        """The headings that a row stands under."""
+        with reading(self.file.path):
+            found: tuple[str, ...] = self.coded("section")[index]
+            return found
+
     def keys(self, index: int) -> tuple[str, ...]:
         """The keys of a row's vectors."""
         with reading(self.file.path):
@@ -235,6 +241,11 @@ class Located:
     def text(self) -> str:
         """The text of the row."""
         return self.segment.text(self.index)
+
+    @property
+    def section(self) -> tuple[str, ...]:
+        """The headings that the row stands under."""
+        return self.segment.section(self.index)
 
     def row(self) -> ChunkRow:
         """The whole row."""

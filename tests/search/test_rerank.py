@@ -14,7 +14,7 @@ import pytest
 import hermes_lance
 from hermes_lance.core.contracts import Reranker
 from hermes_lance.core.errors import ModelUnavailable, UsageError
-from hermes_lance.core.records import Candidate, Hit
+from hermes_lance.core.records import Candidate
 from hermes_lance.search.rerank import Reranking
 
 
@@ -36,21 +36,17 @@ class Scorer:
         return self.made(candidates)
 
 
-def hits(*names: str) -> list[Hit]:
-    """Fused scores fall by one from hit to hit."""
-    found = []
-    for at, name in enumerate(names):
-        scores = {"lexical": 1.0, "dense": None, "fused": float(len(names) - at), "rerank": None}
-        found.append(Hit("chunk", name, f"{name}.md", "workspace", name, 1.0, scores, {}, "fresh"))
-    return found
+def given(*names: str) -> list[Candidate]:
+    """Fused scores fall by one from candidate to candidate."""
+    return [Candidate(name, f"{name}.md", (), 1.0, None, float(len(names) - at)) for at, name in enumerate(names)]
 
 
 def order(made: Callable[[Sequence[Candidate]], Any], names: str, tiers: Sequence[int] = ()) -> list[str]:
-    found = hits(*names)
+    found = given(*names)
     stage = Reranking(Scorer(made), 30)
     done = stage.order("question", found, tiers or [0] * len(found))
     assert not done.warning
-    return [found[position].id for position, _ in done.places]
+    return [found[position].text for position, _ in done.places]
 
 
 def test_a_fake_fits_the_contract():
@@ -58,39 +54,39 @@ def test_a_fake_fits_the_contract():
 
 
 def test_the_best_score_comes_first_and_equal_ones_keep_the_fused_order():
-    assert order(lambda given: [0.1, 0.9, 0.5, 0.9], "abcd") == ["b", "d", "c", "a"]
+    assert order(lambda seen: [0.1, 0.9, 0.5, 0.9], "abcd") == ["b", "d", "c", "a"]
 
 
 def test_what_is_not_scored_follows_in_the_fused_order():
-    assert order(lambda given: [None, 0.2, None, 0.7], "abcd") == ["d", "b", "a", "c"]
-    assert order(lambda given: [None] * 4, "abcd") == ["a", "b", "c", "d"]
+    assert order(lambda seen: [None, 0.2, None, 0.7], "abcd") == ["d", "b", "a", "c"]
+    assert order(lambda seen: [None] * 4, "abcd") == ["a", "b", "c", "d"]
 
 
 def test_passages_that_hold_the_question_word_for_word_stay_first():
-    assert order(lambda given: [0.1, 0.2, 0.9, 0.8], "abcd", [3, 1, 1, 0]) == ["a", "c", "b", "d"]
+    assert order(lambda seen: [0.1, 0.2, 0.9, 0.8], "abcd", [3, 1, 1, 0]) == ["a", "c", "b", "d"]
 
 
 def test_the_reranker_sees_text_place_and_the_scores_of_the_legs():
-    scorer = Scorer(lambda given: [1, 2])
-    Reranking(scorer, 30).order("question", hits("a", "b"), [0, 0])
+    scorer = Scorer(lambda seen: [1, 2])
+    Reranking(scorer, 30).order("question", given("a", "b"), [0, 0])
     assert scorer.asked == [[Candidate("a", "a.md", (), 1.0, None, 2.0), Candidate("b", "b.md", (), 1.0, None, 1.0)]]
 
 
 def test_one_candidate_needs_no_order():
-    scorer = Scorer(lambda given: [1])
-    done = Reranking(scorer, 30).order("question", hits("a"), [0])
+    scorer = Scorer(lambda seen: [1])
+    done = Reranking(scorer, 30).order("question", given("a"), [0])
     assert not scorer.asked and list(done.places) == [(0, None)]
 
 
-def refuse(given: Sequence[Candidate]) -> Any:
+def refuse(seen: Sequence[Candidate]) -> Any:
     raise ModelUnavailable("scorer: the service refused the key (401)", hint="Export another one.")
 
 
-def crash(given: Sequence[Candidate]) -> Any:
+def crash(seen: Sequence[Candidate]) -> Any:
     raise ZeroDivisionError("division by zero")
 
 
-def leave(given: Sequence[Candidate]) -> Any:
+def leave(seen: Sequence[Candidate]) -> Any:
     raise SystemExit(3)
 
 
@@ -100,41 +96,41 @@ def leave(given: Sequence[Candidate]) -> Any:
         (refuse, "refused the key (401); the fused order is kept. Export another one."),
         (crash, "ZeroDivisionError: division by zero"),
         (leave, "SystemExit"),
-        (lambda given: [1.0, 2.0], "3 candidates were given, and 2 scores came back"),
-        (lambda given: [1.0] * 4, "3 candidates were given, and 4 scores came back"),
-        (lambda given: [1.0, math.nan, 2.0], "1 of 3 scores are no numbers (nan)"),
-        (lambda given: [math.inf, 1.0, 2.0], "1 of 3 scores are no numbers (inf)"),
-        (lambda given: ["good", "bad", "ugly"], "ValueError"),
-        (lambda given: None, "TypeError"),
+        (lambda seen: [1.0, 2.0], "3 candidates were given, and 2 scores came back"),
+        (lambda seen: [1.0] * 4, "3 candidates were given, and 4 scores came back"),
+        (lambda seen: [1.0, math.nan, 2.0], "1 of 3 scores are no numbers (nan)"),
+        (lambda seen: [math.inf, 1.0, 2.0], "1 of 3 scores are no numbers (inf)"),
+        (lambda seen: ["good", "bad", "ugly"], "ValueError"),
+        (lambda seen: None, "TypeError"),
     ],
 )
 def test_whatever_goes_wrong_keeps_the_fused_order_and_is_said(made, said):
     stage = Reranking(Scorer(made), 30)
-    done = stage.order("question", hits("a", "b", "c"), [0, 0, 0])
+    done = stage.order("question", given("a", "b", "c"), [0, 0, 0])
     assert list(done.places) == [(0, None), (1, None), (2, None)]
     assert "scorer" in done.warning and said in done.warning and "the fused order is kept" in done.warning
     assert stage.trouble is not None and done.outcome == "failed"
-    stage.reranker = Scorer(lambda given: [1, 2, 3])
-    assert not stage.order("question", hits("a", "b", "c"), [0, 0, 0]).warning and stage.trouble is None
+    stage.reranker = Scorer(lambda seen: [1, 2, 3])
+    assert not stage.order("question", given("a", "b", "c"), [0, 0, 0]).warning and stage.trouble is None
 
 
 def test_one_that_hangs_is_waited_for_once_and_used_again_when_it_has_ended():
     go_on = threading.Event()
-    slow = Scorer(lambda given: go_on.wait(60) and [1, 2])
+    slow = Scorer(lambda seen: go_on.wait(60) and [1, 2])
     slow.timeout_seconds = 0.05
     stage = Reranking(slow, 30)
-    first = stage.order("question", hits("a", "b"), [0, 0])
+    first = stage.order("question", given("a", "b"), [0, 0])
     assert "no order within 0.05 s" in first.warning and "timeout_seconds" in first.warning
     slow.timeout_seconds = 50.0
     began = time.monotonic()
-    second = stage.order("question", hits("a", "b"), [0, 0])
+    second = stage.order("question", given("a", "b"), [0, 0])
     assert "still at work on an earlier question" in second.warning and time.monotonic() - began < 40
     assert len(slow.asked) == 1
     go_on.set()
     for thread in threading.enumerate():
         if thread.name == "hermes-lance-rerank-scorer":
             thread.join(20)
-    assert [place for place, _ in stage.order("question", hits("a", "b"), [0, 0]).places] == [1, 0]
+    assert [place for place, _ in stage.order("question", given("a", "b"), [0, 0]).places] == [1, 0]
 
 
 PLUGIN = """
