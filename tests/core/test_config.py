@@ -62,6 +62,16 @@ def test_a_reranker_block_is_on_where_it_says_so_or_names_a_provider(written: Ma
     assert read(reranking=written).reranker == name
 
 
+def test_options_of_a_reranker_block_go_to_the_one_it_chooses() -> None:
+    written = {"provider": "local", "model": "/models/mine", "timeout_seconds": 5}
+    assert read(reranker=written).reranker_options == {"model": "/models/mine", "timeout_seconds": 5}
+    assert read(reranker={**written, "provider": "somebody"}).reranker_options == {"timeout_seconds": 5}
+    with pytest.raises(ConfigError, match="keys are not read from the configuration"):
+        read(reranker={"provider": "cohere", "api_key": "abc"})
+    with pytest.raises(ConfigError, match="keys are not read from the configuration"):
+        read(rerankers={"active": "heuristic", "cohere": {"api_key": "abc"}})
+
+
 def test_a_bare_off_is_the_word_and_not_a_truth_value() -> None:
     assert read(rerankers={"active": False}).reranker == "disabled"
     assert read(retrieval_mode=False).retrieval_mode == "off"

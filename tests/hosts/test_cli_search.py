@@ -179,3 +179,25 @@ def test_an_excerpt_of_scripts_without_spaces_finds_its_place():
 
 def test_an_excerpt_without_any_match_is_the_beginning():
     assert excerpt("\n\n    first\n      second\n", Wanted.of("nothing"), 76) == ["first", "  second"]
+
+
+def test_hits_can_be_ordered_anew_for_one_question(cli, built):
+    plain = cli("--home", built, "search", "harbour master", "--json").json["hits"]
+    document = cli("--home", built, "search", "harbour master", "--rerank", "heuristic", "--json", "--explain").json
+    assert {hit["id"] for hit in document["hits"]} == {hit["id"] for hit in plain}
+    assert all(hit["scores"]["rerank"] is None and hit["score"] == hit["scores"]["fused"] for hit in plain)
+    assert all(hit["score"] == hit["scores"]["rerank"] for hit in document["hits"])
+    assert [one["detail"]["by"] for one in document["trace"] if one["stage"] == "rerank"] == ["heuristic"]
+    shown = cli("--home", built, "search", "harbour master", "--rerank", "heuristic", "--explain").out
+    assert "rerank" in shown.split("stage")[0] and "by: heuristic" in shown
+    assert "rerank" not in cli("--home", built, "search", "harbour master", "--rerank", "off", "--explain").out
+
+
+def test_a_reranker_that_there_is_not_is_wrong_use_and_one_without_a_key_costs_the_order_only(cli, built, monkeypatch):
+    for variable in ("COHERE_API_KEY", "CO_API_KEY"):
+        monkeypatch.delenv(variable, raising=False)
+    wrong = cli("--home", built, "search", "harbour", "--rerank", "nonsense", "--json")
+    assert wrong.status == 2 and wrong.json["code"] == "usage" and "heuristic" in wrong.json["hint"]
+    kept = cli("--home", built, "search", "harbour", "--rerank", "cohere", "--json")
+    assert kept.status == 0 and kept.json["count"] > 0
+    assert any("COHERE_API_KEY" in one and "fused order is kept" in one for one in kept.json["warnings"])
