@@ -94,7 +94,10 @@ class Embedder(Protocol):
 
 @runtime_checkable
 class Reranker(Protocol):
-    """Scores passages against a question, better than the legs that found them could."""
+    """Scores passages against a question, better than the legs that found them could.
+
+    An attribute `timeout_seconds`, where it has one, takes the place of the usual 30 seconds.
+    """
 
     name: str
 
