@@ -14,6 +14,7 @@ from hermes_lance.core.errors import DatasetMissing, FileMissing, UsageError
 from hermes_lance.core.records import Query
 from hermes_lance.documents import Documents
 from hermes_lance.embedding import Embedding
+from hermes_lance.routing import Routing
 from hermes_lance.store import manifest as manifests
 from hermes_lance.turns import Turns
 
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from hermes_lance.store.snapshot import Snapshot
 
 
-class Library(Documents, Embedding, Turns):
+class Library(Documents, Embedding, Routing, Turns):
     """A dataset with its configuration. Made by `hermes_lance.open`; may be used from several threads."""
 
     def __init__(self, config: Config, dataset: Path, *, caller_owned: bool = False) -> None:

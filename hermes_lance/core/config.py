@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from hermes_lance.core.choices import DEFAULT_CHUNKERS, DEFAULT_PARSERS
+from hermes_lance.core.router_config import LocalKnowledgeConfig
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +145,7 @@ class Config:
     search: SearchConfig = field(default_factory=SearchConfig)
     inject: InjectConfig = field(default_factory=InjectConfig)
     gate: GateConfig = field(default_factory=GateConfig)
+    local_knowledge: LocalKnowledgeConfig = field(default_factory=LocalKnowledgeConfig)
     ocr: bool = False
     """Read the words of images and of scanned PDF pages; needs the extra `ocr`. Pictures are never described."""
     parsers: Mapping[str, str] = field(default_factory=lambda: dict(DEFAULT_PARSERS))

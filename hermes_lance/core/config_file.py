@@ -27,6 +27,7 @@ from hermes_lance.core.config import (
     default_home,
 )
 from hermes_lance.core.errors import ConfigError
+from hermes_lance.core.router_config import local_knowledge
 from hermes_lance.core.service_keys import refuse_keys
 from hermes_lance.core.yaml_file import read_yaml
 
@@ -273,6 +274,7 @@ def from_mapping(home: Path, data: Mapping[str, Any], where: str, config_file: P
         search=nested(SearchConfig(), "search"),
         inject=_injection(reader, knowledge),
         gate=nested(GateConfig(), "gate"),
+        local_knowledge=local_knowledge(data.get("local_knowledge"), where, reader.origins),
         ocr=top.ocr,
         parsers=_plugin_map(reader, "parsers", parsers, default_parsers),
         sole_parser=choices.sole_parser(parsers.get("active")),

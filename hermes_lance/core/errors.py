@@ -140,6 +140,14 @@ class FileMissing(HermesLanceError):
     hint = "Check the path."
 
 
+class ArtifactMissing(HermesLanceError):
+    """No artifact has this id."""
+
+    code = "artifact-missing"
+    exit_status = 1
+    hint = "Ids come from `hermes-lance knowledge search`."
+
+
 class Cancelled(HermesLanceError):
     """Stopped by the caller; the last published generation is intact."""
 

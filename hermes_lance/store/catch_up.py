@@ -18,6 +18,8 @@ from hermes_lance.core.records import KnownFile
 from hermes_lance.store import failpoints
 from hermes_lance.store import manifest as manifests
 from hermes_lance.store.arrow_rows import arrow_rows
+from hermes_lance.store.artifact_rows import ArtifactRows
+from hermes_lance.store.artifact_tables import write_artifact_tables
 from hermes_lance.store.changes import Changes
 from hermes_lance.store.files import FilesState
 from hermes_lance.store.manifest import Manifest
@@ -74,6 +76,8 @@ def write_tables(
     segments = (TextRows(side, [entry], dead) for entry in base.text_segments)
     _write_chunks(tables, segments, changes, base.run, progress)
     failpoints.reach(table_step("chunks"))
+    if changes.artifacts:
+        write_artifact_tables(tables, ArtifactRows(side, base.artifacts), base.run)
     _write_sources(tables, changes)
     failpoints.reach(table_step("sources"))
 
@@ -168,8 +172,8 @@ def _storable(state: KnownFile) -> KnownFile:
 
 
 def _difference(tables: Tables, text: TextRows, known: dict[str, KnownFile]) -> Changes:
-    """What the tables lack, found by comparing them."""
-    changes = Changes()
+    """What the tables lack, found by comparing them; artifacts are compared when they are written."""
+    changes = Changes(artifacts=True)
     stored: dict[str, KnownFile] = {}
     for batch in tables.read("sources", schema.load("sources").names):
         stored.update((record["id"], KnownFile(**record)) for record in batch.to_pylist())

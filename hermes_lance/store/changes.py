@@ -19,8 +19,15 @@ class Changes:
     """Files that are gone."""
     written: dict[str, None] = field(default_factory=dict)
     """Files with new passages."""
+    artifacts: bool = False
+    """Artifacts or links between them have changed; which ones is found by comparing."""
 
     def __bool__(self) -> bool:
+        return self.of_files or self.artifacts
+
+    @property
+    def of_files(self) -> bool:
+        """A record of a file, or passages, have changed."""
         return bool(self.states or self.replaced or self.dropped)
 
     def put(self, state: KnownFile) -> None:
@@ -42,3 +49,4 @@ class Changes:
             self.put(state)
         self.replaced.update(later.replaced)
         self.written.update(later.written)
+        self.artifacts = self.artifacts or later.artifacts

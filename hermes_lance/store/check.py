@@ -16,6 +16,7 @@ from hermes_lance.core import ids
 from hermes_lance.core.errors import DatasetDamaged, DatasetMissing, DatasetNewer, HermesLanceError
 from hermes_lance.store import forgotten
 from hermes_lance.store import manifest as manifests
+from hermes_lance.store.artifact_tables import edge_id, read_artifacts, read_edges
 from hermes_lance.store.lexical_fields import key_number
 from hermes_lance.store.manifest import Manifest
 from hermes_lance.store.segment import file_sha256
@@ -69,6 +70,7 @@ def _checks(dataset: Path, tables: Tables | None) -> list[Check]:
     except HermesLanceError as error:
         return [*found, Check("snapshot", False, str(error), remedy=FIX)]
     found.append(_lexical(snapshot))
+    found.append(_artifacts(snapshot))
     found.extend(_lance(snapshot, tables or Tables(dataset)))
     found.append(_vectors(snapshot))
     return found
@@ -95,7 +97,7 @@ def _forgotten(dataset: Path) -> Check:
 def _entries(manifest: Manifest) -> Iterator[dict[str, Any]]:
     yield from manifest.text_segments
     yield from manifest.vector_segments
-    for entry in (manifest.dead, manifest.files):
+    for entry in (manifest.dead, manifest.files, manifest.artifacts):
         if entry is not None:
             yield entry
 
@@ -162,6 +164,17 @@ def _lexical(snapshot: Snapshot) -> Check:
     return Check("lexical", True, f"{len(indexed):,} passages, the same in Tantivy and the side files")
 
 
+def _artifacts(snapshot: Snapshot) -> Check:
+    """Tantivy and the side file name the same artifacts, and every link has both its ends."""
+    index, rows = snapshot.artifact_index, snapshot.artifacts
+    if index is None:
+        return Check("artifacts", True, "none were collected yet")
+    if index.keys() != [(at, key_number(rows.id(at))) for at in range(len(rows))]:
+        return Check("artifacts", False, "Tantivy and the side file name different artifacts", remedy=FIX)
+    links = sum(1 for _ in rows.edges())
+    return Check("artifacts", True, f"{len(rows):,} artifacts, the same in Tantivy and the side file, {links:,} links")
+
+
 def _lance(snapshot: Snapshot, tables: Tables) -> Iterator[Check]:
     """The tables hold what the side files hold, each key once."""
     if snapshot.manifest.tables_behind:
@@ -180,6 +193,8 @@ def _lance(snapshot: Snapshot, tables: Tables) -> Iterator[Check]:
             return
     try:
         yield _agreement(snapshot, tables)
+        if snapshot.manifest.artifacts is not None:
+            yield _agreement_of_artifacts(snapshot, tables)
     except (HermesLanceError, RuntimeError, ValueError, OSError) as error:
         yield Check("agreement", False, f"the passages cannot be compared: {_first_line(error)}", remedy=FIX)
 
@@ -197,6 +212,15 @@ def _agreement(snapshot: Snapshot, tables: Tables) -> Check:
     ok = different == 0 and seen == len(stored)
     detail = f"{seen:,} passages in Lance, {len(stored):,} in the side files, {different:,} different"
     return Check("agreement", ok, detail, remedy=None if ok else FIX)
+
+
+def _agreement_of_artifacts(snapshot: Snapshot, tables: Tables) -> Check:
+    rows, versions = snapshot.artifacts, snapshot.manifest.tables
+    same = read_artifacts(tables, versions["artifacts"]["version"]) == rows.all()
+    links = [edge_id(one) for one in rows.edges()]
+    same = same and [edge_id(one) for one in read_edges(tables, versions["edges"]["version"])] == links
+    detail = f"{len(rows):,} artifacts in the side file, {'the same' if same else 'others'} in Lance"
+    return Check("agreement-of-artifacts", same, detail, remedy=None if same else FIX)
 
 
 def _counts(tables: Tables, name: str, entry: dict[str, Any]) -> Check:

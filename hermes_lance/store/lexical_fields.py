@@ -62,7 +62,9 @@ class Layout:
     table: str
     key: str
     body: str
-    """The field that phrases are looked for in."""
+    """The field of the text itself."""
+    phrases: tuple[str, ...]
+    """Fields that phrases can be looked for in."""
     analysed: tuple[str, ...]
     """Analysed fields, body included."""
     raw: tuple[str, ...]
@@ -72,7 +74,9 @@ class Layout:
 
 WEIGHTS: Mapping[str, Weights] = {
     "chunks": Weights({"text": 1.0, "section": 0.3, "symbol": 0.5, "path": 0.3}),
-    "artifacts": Weights({"search_text": 1.0, "title": 1.0, "triggers": 1.0, "summary": 0.7, "path": 0.3}),
+    "artifacts": Weights(
+        {"title": 6.0, "path": 5.0, "triggers": 3.0, "entities": 2.0, "summary": 1.0, "search_text": 0.4}
+    ),
 }
 BODIES: Mapping[str, str] = {"chunks": "text", "artifacts": "search_text"}
 
@@ -83,14 +87,17 @@ def layout(table: str) -> Layout:
     columns = schema.load(table)
     analysed = tuple(column.name for column in columns.by_role("text"))
     raw = tuple(column.name for column in columns.by_role("filter") if column.name not in OF_THE_FILE)
-    return Layout(table, columns.key, BODIES[table], analysed, raw, WEIGHTS[table])
+    body = BODIES[table]
+    # Passages are many, and quoted from; of artifacts there are few, and what is quoted may stand in any field.
+    phrases = analysed if table == "artifacts" else (body,)
+    return Layout(table, columns.key, body, phrases, analysed, raw, WEIGHTS[table])
 
 
 def lexical_digest(table: str, analyser: Analyser | None = None) -> str:
     """Fingerprint of everything that shapes the stored index of `table`; weights only shape queries."""
     fields = layout(table)
     return digest({
-        "lexical": 3,
+        "lexical": 3 if table == "chunks" else 4,
         "analyser": (analyser or Analyser()).digest(),
         "table": table,
         "analysed": list(fields.analysed),
@@ -113,8 +120,7 @@ def tantivy_schema(fields: Layout) -> Any:
     # All folders of a row in one value, by `folder_term`: ten values a row would cost as much as its words.
     builder.add_text_field(FOLDER, tokenizer_name="tokens", index_option="basic")
     for name in fields.analysed:
-        # Phrases are looked for in the body alone.
-        option = "position" if name == fields.body else "freq"
+        option = "position" if name in fields.phrases else "freq"
         builder.add_text_field(name, tokenizer_name="words", index_option=option)
     for name in (PAIRS, GRAMS):
         builder.add_text_field(name, tokenizer_name="tokens", index_option="freq")

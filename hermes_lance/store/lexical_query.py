@@ -45,7 +45,7 @@ class LexicalFilters:
     """Only these files; an empty collection finds nothing."""
 
 
-class _Builder:
+class Builder:
     """Short names for the constructors of one schema."""
 
     def __init__(self, schema: Any) -> None:
@@ -67,6 +67,10 @@ class _Builder:
             return queries[0]
         return self.query.boolean_query([(self.occur.Should, query) for query in queries])
 
+    def best_of(self, queries: Sequence[Any]) -> Any:
+        """Any of them; the score is that of the best one."""
+        return queries[0] if len(queries) == 1 else self.query.disjunction_max_query(list(queries), tie_breaker=0.3)
+
     def all_of(self, queries: Sequence[Any], extra: Sequence[Any] = ()) -> Any:
         """All of `queries`; `extra` only adds to the score."""
         if len(queries) == 1 and not extra:
@@ -81,7 +85,7 @@ def ranked(
     """The query whose BM25 scores rank rows; none when nothing can match."""
     if query.empty:
         return None
-    build, weights = _Builder(schema), layout.weights
+    build, weights = Builder(schema), layout.weights
     found: list[Any] = []
     for term in _rarest(searcher, layout.body, query.terms, MOST_TERMS):
         found += [build.term(field, term, weights.of(field)) for field in layout.analysed if weights.of(field)]
@@ -98,7 +102,7 @@ def ranked(
     return _filtered(build, build.any_of(found), filters, extra)
 
 
-def _phrases(build: _Builder, layout: Layout, query: AnalysedQuery) -> list[Any]:
+def _phrases(build: Builder, layout: Layout, query: AnalysedQuery) -> list[Any]:
     weights, found = layout.weights, []
     if 2 <= len(query.phrase) <= LONGEST_PHRASE:
         found.append(build.phrase(layout.body, query.phrase, weights.phrase))
@@ -116,7 +120,7 @@ def verbatim(schema: Any, layout: Layout, query: AnalysedQuery, filters: Lexical
 
     One identifier is found by its own token, a file name also by the file that bears it (its first passage).
     """
-    build, found = _Builder(schema), []
+    build, found = Builder(schema), []
     if query.identifier is not None:
         fields = [layout.body, *(field for field in ("symbol",) if field in layout.analysed)]
         found += [build.term(field, query.identifier) for field in fields]
@@ -128,7 +132,7 @@ def verbatim(schema: Any, layout: Layout, query: AnalysedQuery, filters: Lexical
     return _filtered(build, build.any_of(found), filters) if found else None
 
 
-def _whole(build: _Builder, layout: Layout, query: AnalysedQuery) -> list[Any]:
+def _whole(build: Builder, layout: Layout, query: AnalysedQuery) -> list[Any]:
     """The clause for all words of the question in their order; none for a short question of plain words."""
     size = len(query.phrase) + len(query.pairs)
     if size < 2 or size > LONGEST_PHRASE or (query.plain and size < FEWEST_PLAIN_WORDS):
@@ -140,7 +144,7 @@ def _whole(build: _Builder, layout: Layout, query: AnalysedQuery) -> list[Any]:
     return [build.all_of([*needed, *(build.term(layout.body, token) for _, token in query.phrase)])]
 
 
-def _filtered(build: _Builder, query: Any, filters: LexicalFilters | None, extra: Sequence[Any] = ()) -> Any | None:
+def _filtered(build: Builder, query: Any, filters: LexicalFilters | None, extra: Sequence[Any] = ()) -> Any | None:
     needed = [query]
     if filters is not None and filters.folder is not None:
         needed.append(

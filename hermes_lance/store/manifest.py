@@ -53,6 +53,8 @@ class Manifest:
     vector_segments: list[dict[str, Any]] = field(default_factory=list)
     dead: dict[str, Any] | None = None
     files: dict[str, Any] | None = None
+    artifacts: dict[str, Any] | None = None
+    """The side file of the artifacts, with their number, that of their links, and how Tantivy has them."""
     next_serial: int = 0
     fingerprints: dict[str, str] = field(default_factory=dict)
     space: dict[str, Any] = field(default_factory=dict)

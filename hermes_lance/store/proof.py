@@ -70,8 +70,9 @@ def look(dataset: Path, tables: Tables, traces: Traces, beside: Sequence[Path] =
     _look_into_side_files(dataset, traces, proof)
     for name in tables.names():
         _look_into_table(tables, name, traces, needles, proof)
-    for folder in sorted((dataset / manifests.LEXICAL).glob("*/chunks")):
-        _look_into_index(folder, traces, proof)
+    for table in ("chunks", "artifacts"):
+        for folder in sorted((dataset / manifests.LEXICAL).glob(f"*/{table}")):
+            _look_into_index(folder, table, traces, proof)
     places = [dataset, *beside]
     every = (file for place in places for file in (sorted(place.rglob("*")) if place.is_dir() else (place,)))
     for path in dict.fromkeys(file for file in every if file.is_file()):
@@ -168,13 +169,13 @@ def _held(kind: str, batch: Any, traces: Traces, needles: Sequence[bytes]) -> It
 # -- Tantivy --------------------------------------------------------------------------------------------------------
 
 
-def _look_into_index(folder: Path, traces: Traces, proof: Proof) -> None:
+def _look_into_index(folder: Path, table: str, traces: Traces, proof: Proof) -> None:
     """No deleted row is left in any segment, so a term is in a dictionary only if a living row has it; and of the words
     of the text, each that is there is found in such a row."""
     import tantivy
 
     proof.indexes += 1
-    where = f"lexical index {folder.parent.name}"
+    where = f"lexical index {folder.parent.name}/{table}"
     described = json.loads((folder / "meta.json").read_bytes())["segments"]
     if any(one.get("deletes") for one in described):
         proof.found.append(f"{where}: rows that are deleted and still stored")
@@ -182,12 +183,12 @@ def _look_into_index(folder: Path, traces: Traces, proof: Proof) -> None:
     with engine_errors(folder):
         index = opened(folder, analyser)
         searcher = index.searcher()
-        fields = layout("chunks")
+        fields = layout(table)
         present: dict[str, set[str]] = {}
         for name in (*fields.analysed, *fields.raw, PAIRS, GRAMS):
             present[name] = {term for term, _ in searcher.terms_with_prefix(name, "")}
             proof.terms += len(present[name])
-        if traces.sources & present["source_id"]:
+        if traces.sources & present.get("source_id", set()):
             proof.found.append(f"{where}: rows of the file")
         words = _terms(traces.texts, analyser)
         for name in (*fields.analysed, PAIRS, GRAMS):

@@ -17,16 +17,20 @@ from types import TracebackType
 from typing import Any, Self
 
 from hermes_lance.core import ids
+from hermes_lance.core.artifact import Artifact, Edge
 from hermes_lance.core.errors import DatasetDamaged, HermesLanceError
 from hermes_lance.core.ids import source_hash
 from hermes_lance.core.memory import give_back
 from hermes_lance.core.records import ChunkRow, KnownFile
-from hermes_lance.store import failpoints, lexical_files
+from hermes_lance.store import failpoints
 from hermes_lance.store import manifest as manifests
+from hermes_lance.store.artifact_rows import write_artifacts
 from hermes_lance.store.changes import Changes
-from hermes_lance.store.durable import disk_errors, make_private
+from hermes_lance.store.durable import make_private
 from hermes_lance.store.files import FilesState
 from hermes_lance.store.known import KnownFiles
+from hermes_lance.store.lexical_fields import lexical_digest
+from hermes_lance.store.lexical_folder import LexicalFolder
 from hermes_lance.store.lexical_writer import LexicalWriter
 from hermes_lance.store.manifest import Manifest
 from hermes_lance.store.new_vectors import NewVectors
@@ -64,8 +68,7 @@ class Publication:
         self.serial = base.next_serial if base else 0
         self.changes = Changes()
         self._segment: TextSegmentWriter | None = None
-        self._lexical: LexicalWriter | None = None
-        self._lexical_folder: Path | None = None
+        self._artifacts: tuple[Sequence[Artifact], Sequence[Edge]] | None = None
         self._fresh_vectors = False
         self._complete_tables: Callable[[], None] | None = None
         self._after = base
@@ -73,6 +76,7 @@ class Publication:
         self._made: list[Path] | None = made
         """Files and folders that no generation names yet; none once they have been handed to one."""
         self._vectors = NewVectors(self.side, made)
+        self._lexical = LexicalFolder(dataset / manifests.LEXICAL, base.lexical if base else {}, made)
         self.text_bytes = 0
         self.written: list[tuple[int, ChunkRow]] = []
         """Serial and row of everything put so far."""
@@ -118,6 +122,11 @@ class Publication:
         if before is not None and before.chunks:
             self._replace(source_id)
 
+    def put_artifacts(self, artifacts: Sequence[Artifact], edges: Sequence[Edge]) -> None:
+        """All artifacts and links of the new generation; those of the base are replaced as a whole."""
+        self.changes.artifacts = True
+        self._artifacts = (artifacts, edges)
+
     def put_vector(self, serial: int, source_id: str, key: str, vector: Any, *, stored: bool) -> None:
         """One float16 vector of a row. `stored`: the vectors table has this key already, or is given it elsewhere."""
         self.put_vectors([serial], [source_hash(source_id)], [key], vector[None])
@@ -156,19 +165,9 @@ class Publication:
         self._complete_tables = write
 
     def _index(self) -> LexicalWriter:
-        """The new Tantivy folder, a clone of the published one, opened at the first change."""
-        if self._lexical is None:
-            name = ids.unique_name()
-            folder = self.dataset / manifests.LEXICAL / name
-            self._note_made(folder)
-            with disk_errors(str(folder)):
-                make_private(folder)
-                if self.base is not None:
-                    old = self.dataset / manifests.LEXICAL / self.base.lexical["folder"]
-                    lexical_files.clone(old / "chunks", folder / "chunks")
-                self._lexical = LexicalWriter(folder / "chunks")
-            self._lexical_folder = folder
-        return self._lexical
+        """The new Tantivy index of passages, a clone of the published one, opened at the first change."""
+        assert self._made is not None, "a publication is committed once"
+        return self._lexical.chunks()
 
     def _new_side_file(self, suffix: str) -> Path:
         path = self.side / f"{ids.unique_name()}.{suffix}"
@@ -243,7 +242,7 @@ class Publication:
         publish_manifest(self.dataset, manifest)
         # Rows are let go now, whoever still holds this object: a large build has the collector of cycles resting.
         self.written.clear()
-        self._segment = self._lexical = None
+        self._segment = self._artifacts = None
         give_back()
         return manifest
 
@@ -263,9 +262,8 @@ class Publication:
             return
         if self._segment is not None:
             self._segment.discard()
-        if self._lexical is not None:
-            with contextlib.suppress(HermesLanceError):
-                self._lexical.close()
+        with contextlib.suppress(HermesLanceError):
+            self._lexical.close()
         for path in self._made:
             if path.is_dir():
                 shutil.rmtree(path, ignore_errors=True)
@@ -286,6 +284,7 @@ class Publication:
             vector_segments=list(base.vector_segments) if base and not self._fresh_vectors else [],
             dead=base.dead if base else None,
             files=base.files if base else None,
+            artifacts=base.artifacts if base else None,
             next_serial=self.serial,
             fingerprints=dict(self.facts.fingerprints),
             space=dict(self.facts.space),
@@ -295,20 +294,11 @@ class Publication:
         )
 
     def _write_lexical(self, manifest: Manifest) -> None:
-        if self.base is not None and self._lexical is None:
-            return
-        writer = self._index()
-        assert self._lexical_folder is not None
-        with disk_errors(str(self._lexical_folder)):
-            writer.commit()
-            writer.close()
-        before = self.base.lexical["files"] if self.base is not None else {}
-        inside = {name.removeprefix("chunks/"): entry for name, entry in before.items()}
-        entries = lexical_files.file_entries(self._lexical_folder / "chunks", inside)
-        manifest.lexical = {
-            "folder": self._lexical_folder.name,
-            "files": {f"chunks/{name}": entry for name, entry in entries.items()},
-        }
+        if self.base is None:
+            self._index()
+        if self._artifacts is not None:
+            self._lexical.put_artifacts(self._artifacts[0])
+        manifest.lexical = self._lexical.finish() or manifest.lexical
 
     def _write_side(self, manifest: Manifest) -> None:
         base_text = TextRows(self.side, self.base.text_segments if self.base else [], DeadRows(self.dead))
@@ -319,7 +309,10 @@ class Publication:
         if self._segment is not None:
             manifest.text_segments.append(self._segment.close())
         manifest.vector_segments += self._vectors.close_segments()
-        if self.changes or manifest.files is None:
+        if self._artifacts is not None:
+            entry = write_artifacts(self._new_side_file("artifacts"), *self._artifacts)
+            manifest.artifacts = {**entry, "lexical": lexical_digest("artifacts")}
+        if self.changes.of_files or manifest.files is None:
             manifest.files = self.known.write(self._new_side_file("files"))
         manifest.totals = self._totals(manifest)
 
@@ -333,7 +326,8 @@ class Publication:
         totals = {"indexed": 0, "skipped": 0, "failed": 0, "pending": 0}
         totals.update(self.known.by_state())
         chunks = sum(entry["rows"] for entry in manifest.text_segments) - len(self.dead)
-        totals.update(files=len(self.known), chunks=chunks, artifacts=0, edges=0)
+        routed = manifest.artifacts or {"rows": 0, "edges": 0}
+        totals.update(files=len(self.known), chunks=chunks, artifacts=routed["rows"], edges=routed["edges"])
         totals["vectors_pending"] = self._without_vectors(manifest)
         return totals
 

@@ -15,11 +15,13 @@ from hermes_lance.core import ids
 from hermes_lance.core.errors import DatasetDamaged
 from hermes_lance.store import compact, failpoints, forgotten, lexical_files
 from hermes_lance.store import manifest as manifests
+from hermes_lance.store.artifact_rows import ArtifactRows
 from hermes_lance.store.aside import FOLDER as ASIDE
 from hermes_lance.store.catch_up import same_rows
 from hermes_lance.store.durable import disk_errors, make_private
 from hermes_lance.store.files import FilesState
 from hermes_lance.store.forgotten import Forgotten, PurgedGeneration
+from hermes_lance.store.lexical_folder import write_artifact_index
 from hermes_lance.store.lexical_writer import LexicalWriter
 from hermes_lance.store.manifest import Manifest
 from hermes_lance.store.pointer import publish_manifest, table_step, write_intent
@@ -104,7 +106,9 @@ def purge(
 
 def _keys_in_use(dataset: Path, manifest: Manifest) -> set[str]:
     text = TextRows(dataset / manifests.SIDE, manifest.text_segments, DeadRows())
-    return {key for segment in text.segments for key in hex_keys(bytes(segment.file.raw("keys")))}
+    used = {key for segment in text.segments for key in hex_keys(bytes(segment.file.raw("keys")))}
+    routed = ArtifactRows(dataset / manifests.SIDE, manifest.artifacts)
+    return used | {key for one in routed.all() for key in one.embed_keys}
 
 
 def _rewritten(dataset: Path, tables: Tables, base: Manifest) -> Manifest:
@@ -143,5 +147,10 @@ def _lexical(dataset: Path, manifest: Manifest) -> dict[str, object]:
             ).living():
                 writer.add(segment.row(index), serial)
             writer.commit()
-    entries = lexical_files.file_entries(folder / "chunks", {})
-    return {"folder": folder.name, "files": {f"chunks/{name}": entry for name, entry in entries.items()}}
+        parts = ["chunks"]
+        if manifest.artifacts is not None:
+            write_artifact_index(folder / "artifacts", ArtifactRows(dataset / manifests.SIDE, manifest.artifacts).all())
+            parts.append("artifacts")
+    entries = {part: lexical_files.file_entries(folder / part, {}) for part in parts}
+    files = {f"{part}/{name}": entry for part, of_part in entries.items() for name, entry in of_part.items()}
+    return {"folder": folder.name, "files": files}

@@ -16,6 +16,7 @@ from hermes_lance.core.errors import DatasetDamaged
 from hermes_lance.core.records import ChunkRow, KnownFile
 from hermes_lance.store import failpoints, unflushed
 from hermes_lance.store import manifest as manifests
+from hermes_lance.store.artifact_tables import read_artifacts, read_edges
 from hermes_lance.store.catch_up import catch_up, same_rows
 from hermes_lance.store.manifest import Manifest
 from hermes_lance.store.pointer import publish_manifest, write_intent
@@ -152,6 +153,8 @@ def rebuild(
                 work.put_file(states[source], rows.get(source, []))
             if progress is not None:
                 progress(start + len(some), len(states))
+        if tables.rows("artifacts"):
+            work.put_artifacts(read_artifacts(tables), read_edges(tables))
         return work.commit_without_tables(tables.names(), note)
 
 

@@ -11,6 +11,8 @@ from hermes_lance.core.errors import DatasetDamaged, GenerationMissing, Purged
 from hermes_lance.core.memory import resident
 from hermes_lance.store import forgotten
 from hermes_lance.store import manifest as manifests
+from hermes_lance.store.artifact_lexical import ArtifactIndex
+from hermes_lance.store.artifact_rows import ArtifactRows
 from hermes_lance.store.files import FilesState
 from hermes_lance.store.lexical import LexicalReader
 from hermes_lance.store.manifest import Manifest
@@ -36,6 +38,8 @@ class Snapshot:
         self.vectors = VectorRows(side, manifest.vector_segments, self.dead)
         self.files = FilesState(side, manifest.files)
         self._lexical: LexicalReader | None = None
+        self._artifacts: ArtifactRows | None = None
+        self._artifact_index: ArtifactIndex | None = None
         self._mapped_before = resident().files
 
     @property
@@ -52,6 +56,23 @@ class Snapshot:
                 check_size(folder / name, entry["size"])
             self._lexical = LexicalReader(folder / "chunks")
         return self._lexical
+
+    @property
+    def artifacts(self) -> ArtifactRows:
+        """The artifacts and their links."""
+        if self._artifacts is None:
+            self._artifacts = ArtifactRows(self.dataset / manifests.SIDE, self.manifest.artifacts)
+        return self._artifacts
+
+    @property
+    def artifact_index(self) -> ArtifactIndex | None:
+        """The Tantivy index of the artifacts; none where none were ever collected."""
+        if self._artifact_index is None and self.manifest.artifacts is not None:
+            folder = self.dataset / manifests.LEXICAL / self.manifest.lexical["folder"]
+            for name, entry in self.manifest.lexical["files"].items():
+                check_size(folder / name, entry["size"])
+            self._artifact_index = ArtifactIndex(folder / "artifacts")
+        return self._artifact_index
 
     def let_go(self) -> None:
         """To be called after a search: gives pages back where so many are mapped that they would be felt.

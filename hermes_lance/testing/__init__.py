@@ -8,11 +8,12 @@ promise of its contract a plugin breaks.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hermes_lance.core import ids, schema
+from hermes_lance.core.artifact import Artifact, Edge
 from hermes_lance.core.records import ChunkRow, KnownFile
 from hermes_lance.testing.contracts import (
     SampleView,
@@ -103,6 +104,10 @@ class Contents:
     """Row id to the vectors (float16 bytes) of a passage by text key; passages without vectors are absent."""
     space: str
     """Signature of the embedder whose vectors answer queries."""
+    artifacts: dict[str, Artifact] = field(default_factory=dict)
+    """Id to the whole thing that an agent can open."""
+    edges: frozenset[Edge] = frozenset()
+    """Links between artifacts."""
 
 
 def contents_of(dataset: Path) -> Contents:
@@ -125,7 +130,26 @@ def contents_of(dataset: Path) -> Contents:
     active = snapshot.manifest.space.get("active") or {}
     vectors = _vectors_agreed_on(snapshot, tables, versions, active.get("table"), rows)
     records = {key: asdict(known) for key, known in files.items()}
-    return Contents(records, rows, vectors, str(active.get("signature", "")))
+    artifacts, edges = _artifacts_agreed_on(snapshot, tables, versions)
+    return Contents(records, rows, vectors, str(active.get("signature", "")), artifacts, edges)
+
+
+def _artifacts_agreed_on(
+    snapshot: Snapshot, tables: Any, versions: dict[str, int]
+) -> tuple[dict[str, Artifact], frozenset[Edge]]:
+    from hermes_lance.store.artifact_tables import read_artifacts, read_edges
+    from hermes_lance.store.lexical_fields import key_number
+
+    rows = snapshot.artifacts.all()
+    found, edges = {one.id: one for one in rows}, list(snapshot.artifacts.edges())
+    assert len(found) == len(rows), "an artifact is twice in the side file"
+    indexed = snapshot.artifact_index.keys() if snapshot.artifact_index is not None else []
+    assert indexed == [(at, key_number(one.id)) for at, one in enumerate(rows)], "Tantivy has other artifacts"
+    if not snapshot.manifest.tables_behind:
+        assert read_artifacts(tables, versions["artifacts"]) == rows, "the artifacts differ between Lance and side file"
+        assert read_edges(tables, versions["edges"]) == edges, "the links differ between Lance and the side file"
+    assert all({edge.source_id, edge.target_id} <= found.keys() for edge in edges), "a link leads nowhere"
+    return found, frozenset(edges)
 
 
 def _records_in(tables: Any, versions: dict[str, int]) -> dict[str, KnownFile]:

@@ -25,6 +25,7 @@ STAIRCASE = {
     "mirroring",
     "plugged",
     "presence",
+    "routing",
     "embedding",
     "switching",
     "outbound",

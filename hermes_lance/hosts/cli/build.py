@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 @click.option("--recursive", is_flag=True, help="Take the sub-folders of each PATH too.")
 @click.option("--once", is_flag=True, help="Index each PATH in this run, without making it a lasting root.")
 @click.option("--dry-run", is_flag=True, help="Only count and estimate; nothing is written.")
-@click.option("--only", type=click.Choice(["chunks"]), help="Build one kind of row (documents are the one there is).")
+@click.option("--only", type=click.Choice(["chunks", "artifacts"]), help="Build one kind of row only.")
 @click.option("--full", is_flag=True, help="Read every file again.")
 @click.option(
     "--time-budget",
@@ -57,12 +57,15 @@ def build(
     workers: int | None,
     background: bool,
 ) -> None:
-    """Index new and changed files of the workspace and of every root.
+    """Index new and changed files of the workspace and of every root, and what an agent can open.
 
     Each PATH becomes a lasting root first, unless --once is given. A root is shallow unless --recursive is given.
     Text can be searched as soon as it is read; vectors follow in batches. A run that is stopped goes on where it was.
     """
     library = invocation.library()
+    if only == "artifacts":
+        _artifacts_alone(invocation, library, paths, full=full, dry_run=dry_run)
+        return
     folders = [_folder(path) for path in paths]
     if dry_run:
         from hermes_lance.hosts.cli.preview import preview
@@ -90,10 +93,25 @@ def build(
             workers=workers,
             background=background,
         )
+        routed = None if only == "chunks" else library.index_artifacts(full=full, wait_seconds=invocation.wait)
     if invocation.json:
-        invocation.document(**report_document(report), roots_added=added)
+        invocation.document(**report_document(report, routed), roots_added=added)
     elif not invocation.quiet:
-        print_report(invocation.console, report)
+        print_report(invocation.console, report, routed)
+
+
+def _artifacts_alone(
+    invocation: Invocation, library: Library, paths: Sequence[str], *, full: bool, dry_run: bool
+) -> None:
+    """The other kind of row, which has sources of its own."""
+    from hermes_lance.hosts.cli.knowledge import build_and_say
+
+    if paths or dry_run:
+        raise UsageError(
+            "build --only artifacts takes neither a PATH nor --dry-run",
+            hint="Where artifacts come from is set by `local_knowledge` in config.yaml.",
+        )
+    build_and_say(invocation, library, full=full)
 
 
 def _folder(given: str) -> Path:

@@ -27,7 +27,7 @@ _ROWS = 1024
 
 
 @click.command("export", cls=Command)
-@click.argument("table", type=click.Choice(["chunks", "files"]))
+@click.argument("table", type=click.Choice(["chunks", "artifacts", "edges", "files"]))
 @click.option(
     "--format",
     "form",

@@ -39,6 +39,7 @@ COMMANDS = {
     "export": (f"{_CLI}.export:export", "A whole table as parquet, arrow, csv or jsonl."),
     "evaluate": (f"{_CLI}.evaluate:evaluate", "How good the answers are: beir, known-items."),
     "bench": (f"{_CLI}.bench:bench", "How fast a folder is indexed and asked: index, query."),
+    "knowledge": (f"{_CLI}.knowledge:knowledge", "What an agent should open first: skills, scripts, notes, jobs."),
     "workspace": (f"{_CLI}.workspace:workspace", "The folders that are indexed, and their files."),
 }
 

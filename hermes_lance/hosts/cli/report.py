@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
+from hermes_lance.core.artifact import ArtifactReport
 from hermes_lance.core.records import FileCounts, IndexReport, Problem
 from hermes_lance.hosts.output import Console, amount, shown, time_words
 
@@ -14,24 +15,29 @@ FEW = 3
 """Names shown for each reason."""
 
 
-def report_document(report: IndexReport) -> dict[str, Any]:
-    """The report as JSON has it."""
-    nothing = {"written": 0, "reused": 0, "removed": 0, "total": 0}
+def report_document(report: IndexReport, routed: ArtifactReport | None = None) -> dict[str, Any]:
+    """The report as JSON has it; `routed` is what the run has done with artifacts, where it has looked at them."""
+    routed = routed or ArtifactReport(generation=report.generation or "")
     return {
-        "generation": report.generation,
+        "generation": routed.generation or report.generation,
         "files": asdict(report.files),
         "chunks": asdict(report.chunks),
-        "artifacts": nothing,
-        "edges": {"total": 0},
+        "artifacts": {
+            "written": routed.written,
+            "reused": routed.reused,
+            "removed": routed.removed,
+            "total": routed.total,
+        },
+        "edges": {"total": routed.edges},
         "vectors": {"written": report.vectors_written, "pending": report.vectors_pending},
-        "seconds": report.seconds,
+        "seconds": round(report.seconds + routed.seconds, 3),
         "embedder": report.embedder,
-        "warnings": list(report.warnings),
+        "warnings": list(dict.fromkeys([*report.warnings, *routed.warnings])),
         "problems": [asdict(problem) for problem in report.problems],
     }
 
 
-def print_report(console: Console, report: IndexReport) -> None:
+def print_report(console: Console, report: IndexReport, routed: ArtifactReport | None = None) -> None:
     """What a run did, what it left out, and the key that would change that."""
     files, chunks = report.files, report.chunks
     console.paragraph(f"{amount(files.seen, 'file')} seen: {file_counts(files)}.", hanging="  ")
@@ -40,10 +46,21 @@ def print_report(console: Console, report: IndexReport) -> None:
         vectors += f"{', ' if vectors else ''}{report.vectors_pending:,} still to be made"
     passages = f"{amount(chunks.total, 'passage')} indexed, {chunks.written:,} of them new"
     console.paragraph(f"{passages}{f'; {vectors} ({report.embedder})' if vectors else ''}.", hanging="  ")
-    state = f"Generation {report.generation}" if report.published else f"Nothing new; generation {report.generation}"
-    console.paragraph(f"{state}, {time_words(report.seconds)}.")
-    print_warnings(console, report.warnings)
+    routed = routed or ArtifactReport(generation=report.generation or "")
+    if routed.total or routed.removed:
+        console.paragraph(artifact_words(routed), hanging="  ")
+    published = report.published or routed.published
+    state = f"Generation {routed.generation}" if published else f"Nothing new; generation {routed.generation}"
+    console.paragraph(f"{state}, {time_words(report.seconds + routed.seconds)}.")
+    print_warnings(console, list(dict.fromkeys([*report.warnings, *routed.warnings])))
     print_problems(console, report.problems)
+
+
+def artifact_words(routed: ArtifactReport) -> str:
+    """How many artifacts there are, and what has changed."""
+    changes = f", {routed.written:,} of them new or changed" if routed.written else ""
+    gone = f", {routed.removed:,} removed" if routed.removed else ""
+    return f"{amount(routed.total, 'artifact')} and {amount(routed.edges, 'link')}{changes}{gone}."
 
 
 def print_warnings(console: Console, warnings: Sequence[str]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,8 +16,7 @@ from hermes_lance.hosts.output import Console, shown
 if TYPE_CHECKING:
     from hermes_lance.library import Library
     from hermes_lance.search.page import Answer
-
-NO_ARTIFACTS = "artifacts: this release indexes documents only, so there are none to search"
+    from hermes_lance.search.route import RoutePage
 
 
 @click.command("search", cls=Command)
@@ -30,6 +29,7 @@ NO_ARTIFACTS = "artifacts: this release indexes documents only, so there are non
     show_default=True,
     help="Passages of documents, artifacts, or both in two groups.",
 )
+@click.option("--type", "kind", metavar="T", help="Of artifacts only this type, such as skill or script.")
 @click.option("--path", metavar="P", help="Only this file or folder.")
 @click.option("--file-glob", metavar="G", help="Only files whose name fits, such as '*.md'.")
 @click.option("--limit", type=click.IntRange(1, 10_000), default=8, show_default=True, help="Hits on a page.")
@@ -51,6 +51,7 @@ def search(
     invocation: Invocation,
     query: tuple[str, ...],
     group: str,
+    kind: str | None,
     path: str | None,
     file_glob: str | None,
     limit: int,
@@ -62,40 +63,55 @@ def search(
     exact: bool,
     explain: bool,
 ) -> None:
-    """Find the passages that answer QUERY, best first.
+    """Find the passages that answer QUERY, best first; or the artifacts to open for it.
 
     Words and meaning are both compared. Every hit is checked against the disk: what is gone is not shown, what has
     changed is marked.
     """
     library = invocation.library()
     question = " ".join(printable(word)[0] for word in query)
-    answer = library.search(
-        question,
-        limit=limit,
-        offset=offset,
-        mode=mode,
-        path=None if path is None else shown_path(library, path),
-        file_glob=None if file_glob is None else printable(file_glob)[0],
-        fusion=fusion,
-        generation=None if as_of is None else printable(as_of)[0],
-        exact=exact,
-        rerank=rerank,
-    )
-    warnings = list(answer.warnings)
-    if group == "artifacts":
-        _no_hits(invocation, answer, warnings)
-        return
-    if group == "all":
-        warnings.append(NO_ARTIFACTS)
+    generation = None if as_of is None else printable(as_of)[0]
+    answer = routes = None
+    if group != "artifacts":
+        answer = library.search(
+            question,
+            limit=limit,
+            offset=offset,
+            mode=mode,
+            path=None if path is None else shown_path(library, path),
+            file_glob=None if file_glob is None else printable(file_glob)[0],
+            fusion=fusion,
+            generation=generation,
+            exact=exact,
+            rerank=rerank,
+        )
+    if group != "chunks":
+        routes = library.route(question, limit=limit, offset=offset, kind=kind, generation=generation)
+    warnings = [*(answer.warnings if answer is not None else ()), *(routes.warnings if routes is not None else ())]
     if invocation.json:
-        _document(invocation, answer, warnings, explain)
+        invocation.document(**found_document(answer, routes, warnings, offset=offset, explain=explain))
         return
     invocation.warn(warnings)
-    if group == "all":
-        invocation.console.line(invocation.console.styled("Passages", "bold"))
-    print_page(invocation.console, answer)
-    if explain:
+    print_groups(invocation.console, answer, routes, offset, titled=group == "all")
+    if explain and answer is not None:
         _print_trace(invocation.console, answer)
+
+
+def print_groups(
+    console: Console, answer: Answer | None, routes: RoutePage | None, offset: int, *, titled: bool
+) -> None:
+    """Passages, artifacts, or both under their titles."""
+    from hermes_lance.hosts.cli.knowledge import print_routes
+
+    if answer is not None:
+        if titled:
+            console.line(console.styled("Passages", "bold"))
+        print_page(console, answer)
+    if routes is not None:
+        if titled:
+            console.line()
+            console.line(console.styled("Artifacts", "bold"))
+        print_routes(console, routes, offset)
 
 
 def shown_path(library: Library, given: str) -> str:
@@ -107,37 +123,49 @@ def shown_path(library: Library, given: str) -> str:
     return located(os.path.abspath(os.path.expanduser(given)), library.roots()).display_path
 
 
-def _no_hits(invocation: Invocation, answer: Answer, warnings: list[str]) -> None:
-    """The page of artifacts."""
-    if invocation.json:
-        invocation.document(
-            query=answer.query.text,
-            generation=answer.generation,
-            mode=answer.mode,
-            count=0,
-            offset=answer.query.offset,
-            has_more=False,
-            hits=[],
-            warnings=[*warnings, NO_ARTIFACTS],
-        )
-    else:
-        invocation.warn(warnings)
-        invocation.console.line(f"No hits. {NO_ARTIFACTS[0].upper()}{NO_ARTIFACTS[1:]}.")
+def found_document(
+    answer: Answer | None, routes: RoutePage | None, warnings: list[str], *, offset: int, explain: bool
+) -> dict[str, Any]:
+    """The page as JSON: the hits of both groups one after the other, and for each group how many there are."""
+    hits = [*(answer.records() if answer is not None else ()), *(route_records(routes) if routes is not None else ())]
+    groups = {}
+    if answer is not None:
+        groups["chunks"] = {"count": len(answer.hits), "has_more": answer.has_more}
+    if routes is not None:
+        groups["artifacts"] = {"count": len(routes.rows), "has_more": routes.has_more}
+    body: dict[str, Any] = {
+        "query": answer.query.text if answer is not None else routes.query if routes is not None else "",
+        "generation": answer.generation if answer is not None else routes.generation if routes is not None else None,
+        "mode": answer.mode if answer is not None else "lexical",
+        "count": len(hits),
+        "offset": offset,
+        "has_more": any(one["has_more"] for one in groups.values()),
+        "hits": hits,
+        "groups": groups,
+        "warnings": warnings,
+    }
+    if explain and answer is not None:
+        body["trace"] = [
+            {"stage": one.stage, "outcome": one.outcome, "detail": dict(one.detail)} for one in answer.trace
+        ]
+    return body
 
 
-def _document(invocation: Invocation, answer: Answer, warnings: list[str], explain: bool) -> None:
-    trace = [{"stage": one.stage, "outcome": one.outcome, "detail": dict(one.detail)} for one in answer.trace]
-    invocation.document(
-        query=answer.query.text,
-        generation=answer.generation,
-        mode=answer.mode,
-        count=len(answer.hits),
-        offset=answer.query.offset,
-        has_more=answer.has_more,
-        hits=answer.records(),
-        warnings=warnings,
-        **({"trace": trace} if explain else {}),
-    )
+def route_records(routes: RoutePage) -> list[dict[str, Any]]:
+    """Artifacts with the keys of hits; those that only passages have are null."""
+    from hermes_lance.search.page import RECORD_KEYS
+
+    made = []
+    for one in routes.rows:
+        row = dict.fromkeys(RECORD_KEYS)
+        row.update(
+            kind="artifact", id=one.artifact.id, path=one.artifact.path, type=one.artifact.type,
+            title=one.artifact.title, summary=one.artifact.summary, score=one.score, section=[], flags=[],
+            scores={"lexical": one.lexical, "dense": one.dense, "fused": one.score, "rerank": None},
+            ranks={"lexical": None, "dense": None}, reason=one.reason,
+        )  # fmt: skip
+        made.append(row)
+    return made
 
 
 def print_page(console: Console, answer: Answer) -> None:

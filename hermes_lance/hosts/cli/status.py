@@ -40,6 +40,8 @@ def print_status(console: Console, state: dict[str, Any]) -> None:
         pending = (state.get("vectors") or {}).get("pending")
         waiting = f", {pending:,} of them without vectors yet" if pending else ""
         rows.append(("Passages", f"{state.get('chunks') or 0:,}{waiting}"))
+        if state.get("artifacts"):
+            rows.append(("Artifacts", f"{state['artifacts']:,}, {state.get('edges') or 0:,} links"))
         rows.append(("Size", size_words(state.get("size_bytes") or 0)))
     embedder = state.get("embedder") or {}
     if embedder:

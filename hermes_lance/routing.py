@@ -1,0 +1,109 @@
+"""What an agent should open first: collecting artifacts, asking for them, and what they are linked to.
+
+A part of `Library`, on its own floor: each method wires a flow. Loading this file loads none of the rooms.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from hermes_lance.core.errors import ArtifactMissing, UsageError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from hermes_lance.core.artifact import Artifact, ArtifactReport, Edge
+    from hermes_lance.core.config import Config
+    from hermes_lance.core.contracts import Embedder
+    from hermes_lance.search.route import RoutePage
+    from hermes_lance.store.publish import Facts
+    from hermes_lance.store.snapshot import Snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """An artifact that another one is linked to, and by what."""
+
+    artifact: Artifact
+    edge: Edge
+    direction: str
+    """`out` where the link starts at the artifact that was asked about, `in` where it leads there, else `mutual`."""
+
+
+class Routing(ABC):
+    """Acts on artifacts."""
+
+    config: Config
+    dataset: Path
+    caller_owned: bool
+    warnings: list[str]
+
+    def index_artifacts(self, *, full: bool = False, wait_seconds: float = 30.0) -> ArtifactReport:
+        """Brings the artifacts in step with skills, scripts, notes, jobs and servers; nothing is written where nothing
+        has changed. Raises `DatasetBusy`, `DatasetReadOnly`, `DiskFull`, `UsageError`.
+        """
+        from hermes_lance.ingest.collecting import build_artifacts
+
+        if self.caller_owned:
+            raise UsageError(f"{self.dataset}: a dataset named by --dataset is never rebuilt", hint="Use --home.")
+        report = build_artifacts(self.config, self.dataset, self._first_facts, full=full, wait_seconds=wait_seconds)
+        report.warnings = [*dict.fromkeys([*self.warnings, *report.warnings])]
+        return report
+
+    def _first_facts(self) -> Facts:
+        """What the manifest of a dataset says that holds artifacts before it holds anything else."""
+        from hermes_lance.core.config import settings
+        from hermes_lance.store.publish import Facts, space_of
+
+        model = self.embedder()
+        space = {"active": space_of(model.name, model.signature(), model.dimensions), "building": None}
+        return Facts(self.fingerprints(), space, [list(row) for row in settings(self.config)], [])
+
+    def route(
+        self, query: str, *, limit: int = 8, offset: int = 0, kind: str | None = None, generation: str | None = None
+    ) -> RoutePage:
+        """The artifacts to open for a question, best first; of one kind only where that is named.
+
+        Raises `DatasetMissing` before the first build, `GenerationMissing`, `UsageError`.
+        """
+        from hermes_lance.search.route import route
+
+        if limit < 1 or offset < 0:
+            raise UsageError(f"limit {limit}, offset {offset}: the limit is at least 1, the offset at least 0")
+        return route(query, self.snapshot(generation), limit=limit, offset=offset, kind=kind)
+
+    def artifact(self, key: str) -> Artifact:
+        """The artifact of an id. Raises `ArtifactMissing`."""
+        found = self.snapshot().artifacts.get(key)
+        if found is None:
+            raise ArtifactMissing(f"Artifact not found: {key}")
+        return found
+
+    def neighbours(self, key: str, limit: int = 20) -> list[Neighbour]:
+        """What an artifact is linked to: references first, then by confidence. Raises `ArtifactMissing`."""
+        rows = self.snapshot().artifacts
+        position = rows.position(key)
+        if position is None:
+            raise ArtifactMissing(f"Artifact not found: {key}")
+        found = []
+        for link in rows.links(position)[: max(0, limit)]:
+            direction = "out" if link.edge.source_id == key else "in"
+            found.append(
+                Neighbour(rows.row(link.other), link.edge, "mutual" if link.edge.direction == "mutual" else direction)
+            )
+        return found
+
+    @abstractmethod
+    def snapshot(self, generation: str | None = None) -> Snapshot:
+        """The current generation, or a named one."""
+
+    @abstractmethod
+    def embedder(self) -> Embedder:
+        """The configured embedder."""
+
+    @abstractmethod
+    def fingerprints(self) -> Mapping[str, Any]:
+        """What the next publication is made with."""
