@@ -12,8 +12,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from urllib.parse import urlsplit
 
+from hermes_lance.artifacts.naming import digest, slug
 from hermes_lance.core.artifact import Artifact
-from hermes_lance.core.redact import MASK, looks_random, redact
+from hermes_lance.core.redact import MASK, looks_random, mask_shapes, redact
 
 _SPACE = re.compile(r"\s+")
 _PERSONAL = re.compile(r"[\w.+\-]+@[\w\-]+(?:\.[\w\-]+)+|(?<![\w.])[+@]?-?\d[\d \-]{5,}\d(?!\w)")
@@ -24,18 +25,25 @@ _LOCAL_PATH = re.compile(r"(?<![\w:/.])(?:~/|/|[A-Za-z]:\\|\\\\)[^\s\"'`<>|;,)\]
 _ROUTABLE = (".py", ".sh", ".bash", ".js", ".cjs", ".mjs", ".md")
 _LAUNCHERS = frozenset("npx bunx uvx uv pipx python node bun deno bash sh zsh ruby go docker podman pnpm yarn".split())  # noqa: SIM905
 _BEFORE_THE_NAME = frozenset({"-m", "-y", "--yes", "run", "exec", "tool", "dlx", "x"})
-_SHORTEST_RANDOM = 12
+_RUN = re.compile(r"[A-Za-z0-9]{12,}")
+_FEWEST_OF_A_KIND = 3
 
 
 def clean(text: str, most: int | None = None) -> str:
     """One line of text without secret-looking values, at most so many characters."""
-    line = _SPACE.sub(" ", redact(text)).strip()
+    line = _SPACE.sub(" ", masked(text)).strip()
     return line if most is None or len(line) <= most else f"{line[: most - 1].rstrip()}…"
 
 
 def searchable(text: str) -> str:
     """The same for text that is only searched: lines kept apart, nothing left of the masks."""
-    return redact(text).replace(MASK, " ")
+    return masked(text).replace(MASK, " ")
+
+
+def masked(text: str) -> str:
+    """With a mask for what `redact` finds, and for every run of letters and digits that a machine has made: nothing is
+    ever routed by a hash, and a bare one may be a key."""
+    return _RUN.sub(lambda run: MASK if _mixed(run[0]) else run[0], redact(text))
 
 
 def impersonal(text: str) -> str:
@@ -45,10 +53,16 @@ def impersonal(text: str) -> str:
 
 def stored(one: Artifact) -> Artifact:
     """The artifact as it may be stored: each of its texts redacted once more, whatever its collector has done."""
+    title = clean(_masked_names(one.title), 300) or one.id
+    kind, _, name = one.id.partition(":")
+    if title != one.title:
+        # The id was made from it; a hash keeps it apart from others whose names are masked.
+        name = f"{slug(title.replace(MASK, ''))}-{digest(one.title)[:8]}"
     return replace(
         one,
-        title=clean(one.title, 300) or one.id,
-        path=redact(one.path),
+        id=f"{kind}:{name}",
+        title=title,
+        path=masked(_masked_names(one.path)),
         summary=clean(one.summary, 700),
         triggers=_kept(one.triggers),
         entities=_kept(one.entities),
@@ -57,12 +71,21 @@ def stored(one: Artifact) -> Artifact:
     )
 
 
+def _masked_names(path: str) -> str:
+    """A path or title with a mask for each of its parts that looks like a secret."""
+    return re.sub(r"[^/\\#\s]+", lambda part: MASK if _is_secret_name(part[0]) else part[0], path)
+
+
+def _is_secret_name(name: str) -> bool:
+    return looks_random(name) or looks_random(name.rpartition(".")[0]) or mask_shapes(name) != name
+
+
 def _kept(values: Sequence[str]) -> tuple[str, ...]:
     return tuple(value for value in values if not _is_secret(value))
 
 
 def _is_secret(value: str) -> bool:
-    return MASK in redact(value) or looks_random(value)
+    return MASK in masked(value) or looks_random(value)
 
 
 def routable_paths(*texts: str) -> tuple[str, ...]:
@@ -123,4 +146,6 @@ def host(url: str) -> str:
 
 def _mixed(word: str) -> bool:
     """Letters and digits in turn over some length: made by a machine."""
-    return len(word) >= _SHORTEST_RANDOM and sum(character.isdigit() for character in word) >= 3
+    digits = sum(character.isdigit() for character in word)
+    letters = sum(character.isalpha() for character in word)
+    return bool(_RUN.search(word)) and min(digits, letters) >= _FEWEST_OF_A_KIND

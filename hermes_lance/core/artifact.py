@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, fields
 
 TYPES = (
@@ -43,6 +44,14 @@ class Edge:
     evidence: str
 
 
+def joined_names(one: Artifact) -> set[str]:
+    """The names of an artifact without separators and in lower case, as people write them in a hurry."""
+    last = re.split(r"[/\\#]", one.title)[-1]
+    names = (one.title, last, last.rpartition(".")[0], one.id.partition(":")[2])
+    return {joined for name in names if (joined := _SEPARATORS.sub("", name).lower())}
+
+
+_SEPARATORS = re.compile(r"[\W_]+")
 ARTIFACT_COLUMNS = tuple(item.name for item in fields(Artifact))
 EDGE_COLUMNS = tuple(item.name for item in fields(Edge))
 LISTS = ("triggers", "entities", "related", "embed_keys")

@@ -144,7 +144,7 @@ class ArtifactMissing(HermesLanceError):
     """No artifact has this id."""
 
     code = "artifact-missing"
-    exit_status = 1
+    exit_status = 34
     hint = "Ids come from `hermes-lance knowledge search`."
 
 

@@ -54,8 +54,10 @@ def build_artifacts(
 
 
 def collection(config: Config, dataset: Path) -> Collection:
-    """What a build would publish. The workspace and the index are no sources, even where they are below the root."""
-    beside = [config.workspace_root, config.knowledgebase_root]
+    """What a build would publish. The workspace and the index are no sources, even where they are below the root; a
+    root that was named inside of them is one."""
+    root = config.local_knowledge.root(config.home)
+    beside = [one for one in (config.workspace_root, config.knowledgebase_root) if not root.is_relative_to(one)]
     listed = forgotten.read(dataset)
     shas = frozenset(sha for entry in listed.entries.values() for sha in entry.shas)
     return collected(config.home, config.local_knowledge, beside, shas)

@@ -114,7 +114,7 @@ class _Routing:
         specific = [self._tokens(word.stem) for word in query.specific]
         wide = [*every, *([name] for name in query.names)]
         if query.joined and len(query.words) > 1:
-            wide.append([query.joined])
+            wide.append([stem for _, stem in Analyser().words(query.joined)])
         searches = [index.all_of(every, depth, self._kinds), index.all_of(specific, depth, self._kinds, naming=True)]
         if query.kinds and not self._kinds:
             searches.append(index.any_of(specific, depth, sorted(query.kinds)))

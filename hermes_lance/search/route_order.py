@@ -5,11 +5,10 @@ Each rule looks at one artifact and the question; the order is that of the rules
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from hermes_lance.core.artifact import Artifact
+from hermes_lance.core.artifact import Artifact, joined_names
 from hermes_lance.core.words import Analyser
 from hermes_lance.search.route_query import RouteQuery, Word
 
@@ -17,7 +16,6 @@ PROSE = frozenset({"doc", "runbook", "memory_doc"})
 GUIDES = frozenset({"skill", "skill_support_doc"})
 KIND_ORDER = ("skill", "script", "cron_job", "mcp_server", "memory_doc", "runbook", "tool_okf")
 FEWEST_LETTERS_OF_A_BEGINNING = 4
-_NOT_LETTERS = re.compile(r"[\W_]+")
 
 
 @dataclass(slots=True)
@@ -80,7 +78,7 @@ class Rules:
         if query.quoted or not specific:
             return 3
         joined = query.joined or "".join(word.surface for word in specific)
-        if joined in _names_without_separators(one.row):
+        if joined in joined_names(one.row):
             return 0
         if len(specific) < 2:
             return 3
@@ -133,13 +131,6 @@ def _fields(row: Artifact) -> dict[str, str]:
         "summary": row.summary,
         "names": row.search_text,
     }
-
-
-def _names_without_separators(row: Artifact) -> set[str]:
-    last = re.split(r"[/\\#]", row.title)[-1]
-    stem = last.rpartition(".")[0]
-    slugged = row.id.partition(":")[2]
-    return {_NOT_LETTERS.sub("", one).lower() for one in (row.title, last, stem, slugged) if one}
 
 
 def _kind_order(kind: str) -> int:

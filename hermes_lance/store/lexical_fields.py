@@ -97,7 +97,7 @@ def lexical_digest(table: str, analyser: Analyser | None = None) -> str:
     """Fingerprint of everything that shapes the stored index of `table`; weights only shape queries."""
     fields = layout(table)
     return digest({
-        "lexical": 3 if table == "chunks" else 4,
+        "lexical": 3 if table == "chunks" else 5,
         "analyser": (analyser or Analyser()).digest(),
         "table": table,
         "analysed": list(fields.analysed),

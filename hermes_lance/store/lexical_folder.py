@@ -6,11 +6,12 @@ What does not change is shared with the folder before it by hard links. There is
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from hermes_lance.core import ids
-from hermes_lance.core.artifact import Artifact
+from hermes_lance.core.artifact import Artifact, joined_names
 from hermes_lance.store import lexical_files
 from hermes_lance.store.durable import disk_errors, make_private
 from hermes_lance.store.lexical_writer import LexicalWriter
@@ -95,5 +96,8 @@ def write_artifact_index(folder: Path, artifacts: Sequence[Artifact]) -> None:
         make_private(folder)
         with LexicalWriter(folder, "artifacts") as writer:
             for position, one in enumerate(sorted(artifacts, key=lambda one: one.id)):
-                writer.add(one, position)
+                # Found by, never stored: this index holds no text.
+                writer.add(
+                    replace(one, search_text=f"{one.search_text}\n{' '.join(sorted(joined_names(one)))}"), position
+                )
             writer.commit()

@@ -15,7 +15,8 @@ from hermes_lance.core import ids
 from hermes_lance.core.errors import DatasetDamaged
 from hermes_lance.store import compact, failpoints, forgotten, lexical_files
 from hermes_lance.store import manifest as manifests
-from hermes_lance.store.artifact_rows import ArtifactRows
+from hermes_lance.store.artifact_rows import ArtifactRows, write_artifacts
+from hermes_lance.store.artifact_tables import edge_id
 from hermes_lance.store.aside import FOLDER as ASIDE
 from hermes_lance.store.catch_up import same_rows
 from hermes_lance.store.durable import disk_errors, make_private
@@ -81,7 +82,8 @@ def purge(
 
     `base` is already without the passages. Raises `DatasetDamaged` when something is found all the same.
     """
-    manifest = _rewritten(dataset, tables, base)
+    shas = {sha for entry in listed.entries.values() if entry.purge for sha in entry.shas}
+    manifest = _rewritten(dataset, tables, base, shas)
     kept = [path for path in _places(dataset) if path != dataset and holds(path, found)]
     gone = [one for one in manifests.known_manifests(dataset) if one.id != manifest.id]
     gone += [manifests.read_manifest(path, path.name) for path in kept]
@@ -111,8 +113,25 @@ def _keys_in_use(dataset: Path, manifest: Manifest) -> set[str]:
     return used | {key for one in routed.all() for key in one.embed_keys}
 
 
-def _rewritten(dataset: Path, tables: Tables, base: Manifest) -> Manifest:
-    """Publishes the living rows of `base`, written anew in every store, and removes the old versions of the tables."""
+def _without_forgotten(side: Path, manifest: Manifest, shas: set[str]) -> dict[str, tuple[str, set[str]]]:
+    """Leaves the artifacts out of `manifest` that were made from files with these hashes; for both tables the column
+    and the keys that stay, nothing where all of them do."""
+    rows = ArtifactRows(side, manifest.artifacts)
+    every = rows.all()
+    kept = [one for one in every if one.content_sha not in shas]
+    if len(kept) == len(every):
+        return {}
+    known = {one.id for one in kept}
+    edges = [one for one in rows.edges() if {one.source_id, one.target_id} <= known]
+    entry = write_artifacts(side / f"{ids.unique_name()}.artifacts", kept, edges)
+    manifest.artifacts = {**(manifest.artifacts or {}), **entry}
+    manifest.totals = {**manifest.totals, "artifacts": len(kept), "edges": len(edges)}
+    return {"artifacts": ("id", known), "edges": ("id", {edge_id(one) for one in edges})}
+
+
+def _rewritten(dataset: Path, tables: Tables, base: Manifest, shas: set[str]) -> Manifest:
+    """Publishes the living rows of `base`, written anew in every store, and removes the old versions of the tables.
+    Artifacts of files with these hashes are left out."""
     manifest = same_rows(base, "purge")
     names = tables.names()
     heads = {name: tables.head(name) for name in names}
@@ -120,9 +139,10 @@ def _rewritten(dataset: Path, tables: Tables, base: Manifest) -> Manifest:
     write_intent(dataset, manifest, base, heads, heads)
     failpoints.reach("intent")
     compact.merge_side_files(dataset / manifests.SIDE, base, manifest, whole=True)
+    staying = _without_forgotten(dataset / manifests.SIDE, manifest, shas)
     used = _keys_in_use(dataset, manifest)
     for name in names:
-        tables.rewrite(name, ("key", used) if name.startswith(VECTOR_PREFIX) else None)
+        tables.rewrite(name, ("key", used) if name.startswith(VECTOR_PREFIX) else staying.get(name))
         tables.compact(name)
         failpoints.reach(table_step(name))
         manifest.tables[name] = {

@@ -12,6 +12,7 @@ from pathlib import Path
 import click
 import pytest
 
+from hermes_lance.artifacts.naming import slug
 from hermes_lance.hosts.cli.main import cli, run
 from hermes_lance.hosts.output import columns_of
 
@@ -22,6 +23,7 @@ NAMES = [
 ]  # fmt: skip
 EMPTY, BINARY = "пусто.md", "картина.png"
 FIRST = NAMES[0]
+SKILL = f"skill:{slug('港口')}"
 
 COMMANDS: dict[str, list[str]] = {
     "build": [], "search": ["港口"], "status": ["--files"], "why": [FIRST, "заметка"], "doctor": [],
@@ -32,6 +34,8 @@ COMMANDS: dict[str, list[str]] = {
     "workspace search": ["."], "workspace retrieve": ["ไฟล์"], "workspace mode": ["gated"], "workspace watch": ["off"],
     "workspace list": ["--limit", "100"], "workspace roots list": [], "workspace roots add": ["{home}/полка"],
     "workspace roots move": ["полка", "{home}/книги"], "workspace roots remove": ["книги"],
+    "knowledge build": [], "knowledge search": ["港口"], "knowledge get": [SKILL, "--neighbors"],
+    "knowledge neighbors": [SKILL],
     "verify": ["[Workspace source: 港口/資料.md, lines 1-2]"],
 }  # fmt: skip
 """Arguments of every command, in an order in which they can be run one after the other; `{home}` is filled in."""
@@ -71,6 +75,10 @@ def home(tmp_path: Path) -> Path:
         (top / folder / "ниже").mkdir(parents=True)
         (top / folder / "ниже" / "глава.md").write_text("глава\n", encoding="utf-8")
     (top / "новый.md").write_text("новый\n", encoding="utf-8")
+    (top / "skills" / "港口").mkdir(parents=True)
+    (top / "skills" / "港口" / "SKILL.md").write_text(
+        "---\nname: 港口\ndescription: заметка ไฟล์ 🏳\n---\n", encoding="utf-8"
+    )
     (top / "config.yaml").write_text("knowledgebase: {embedders: {active: builtin_hash}}\n")
     return top
 

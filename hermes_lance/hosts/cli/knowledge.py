@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from hermes_lance.core.errors import ArtifactMissing
 from hermes_lance.core.names import printable
 from hermes_lance.hosts.cli.groups import LazyGroup
 from hermes_lance.hosts.cli.invocation import Invocation, pass_invocation
@@ -97,32 +98,46 @@ def search(invocation: Invocation, query: tuple[str, ...], kind: str | None, lim
 @click.argument("key", metavar="ID")
 @click.option("--neighbors", is_flag=True, help="With what it is linked to.")
 @pass_invocation
-def get(invocation: Invocation, key: str, neighbors: bool) -> None:
+def get(invocation: Invocation, key: str, neighbors: bool) -> int:
     """Show the artifact called ID, such as skill:deploy."""
     library = invocation.library()
-    artifact = library.artifact(key)
-    linked = library.neighbours(key) if neighbors else []
+    try:
+        artifact = library.artifact(printable(key)[0])
+        linked = library.neighbours(artifact.id) if neighbors else []
+    except ArtifactMissing as error:
+        return _missing(invocation, error)
     if invocation.json:
         more = {"neighbors": [neighbour_record(one) for one in linked]} if neighbors else {}
         invocation.document(artifact={**record(artifact), "triggers": list(artifact.triggers)}, **more)
-        return
+        return 0
     console = invocation.console
     _print_artifact(console, artifact)
     for one in linked:
         console.line()
         _print_neighbour(console, one)
+    return 0
+
+
+def _missing(invocation: Invocation, error: ArtifactMissing) -> int:
+    """An id that nothing has is an ordinary answer of a look-up: status 1, as its callers know it."""
+    invocation.failure(str(error), error.code, error.hint)
+    return 1
 
 
 @knowledge.command("neighbors")
 @click.argument("key", metavar="ID")
 @click.option("--limit", type=click.IntRange(1), default=20, show_default=True, help="Artifacts at most.")
 @pass_invocation
-def neighbors(invocation: Invocation, key: str, limit: int) -> None:
+def neighbors(invocation: Invocation, key: str, limit: int) -> int:
     """Show what the artifact called ID is linked to: references first, then what shares rare words with it."""
-    linked = invocation.library().neighbours(key, limit)
+    key = printable(key)[0]
+    try:
+        linked = invocation.library().neighbours(key, limit)
+    except ArtifactMissing as error:
+        return _missing(invocation, error)
     if invocation.json:
         invocation.document(id=key, count=len(linked), neighbors=[neighbour_record(one) for one in linked])
-        return
+        return 0
     console = invocation.console
     if not linked:
         console.paragraph(f"{key} is linked to nothing.")
@@ -130,6 +145,7 @@ def neighbors(invocation: Invocation, key: str, limit: int) -> None:
         if number:
             console.line()
         _print_neighbour(console, one)
+    return 0
 
 
 def record(artifact: Artifact) -> dict[str, Any]:

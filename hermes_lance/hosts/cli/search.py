@@ -141,9 +141,10 @@ def found_document(
         "offset": offset,
         "has_more": any(one["has_more"] for one in groups.values()),
         "hits": hits,
-        "groups": groups,
         "warnings": warnings,
     }
+    if routes is not None:
+        body["groups"] = groups
     if explain and answer is not None:
         body["trace"] = [
             {"stage": one.stage, "outcome": one.outcome, "detail": dict(one.detail)} for one in answer.trace
