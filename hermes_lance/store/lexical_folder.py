@@ -28,7 +28,12 @@ class LexicalFolder:
         self._chunks: LexicalWriter | None = None
         self._artifacts = False
 
-    def _begun(self) -> Path:
+    @property
+    def begun(self) -> bool:
+        """Something of it has changed."""
+        return self._folder is not None
+
+    def _new(self) -> Path:
         if self._folder is None:
             self._folder = self._place / ids.unique_name()
             self._made.append(self._folder)
@@ -39,7 +44,7 @@ class LexicalFolder:
     def chunks(self) -> LexicalWriter:
         """The index of passages, continued from that of the base."""
         if self._chunks is None:
-            folder = self._begun()
+            folder = self._new()
             with disk_errors(str(folder)):
                 if self._before:
                     self._share(CHUNKS)
@@ -49,7 +54,7 @@ class LexicalFolder:
     def put_artifacts(self, artifacts: Sequence[Artifact]) -> None:
         """A new index of these artifacts; the row numbers are positions by id."""
         self._artifacts = True
-        write_artifact_index(self._begun() / ARTIFACTS, artifacts)
+        write_artifact_index(self._new() / ARTIFACTS, artifacts)
 
     def finish(self) -> dict[str, Any] | None:
         """Commits what was begun; its entry for the manifest, none where nothing has changed."""

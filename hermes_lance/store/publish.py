@@ -154,7 +154,7 @@ class Publication:
     def preview(self) -> Manifest:
         """The generation that `commit` would publish, where only vectors were gathered: its files are written and can
         be read, and nobody else sees it. `commit` and `abandon` remain."""
-        assert not self.changes and self._segment is None and self._lexical is None, "more than vectors was gathered"
+        assert not self.changes and self._segment is None and not self._lexical.begun, "more than vectors was gathered"
         manifest = self._new_manifest("")
         self._write_side(manifest)
         return manifest

@@ -8,11 +8,12 @@ from hermes_lance.core.artifact import Artifact, Edge
 from hermes_lance.search.route import route
 from hermes_lance.search.route_query import analysed
 from hermes_lance.store.catch_up import catch_up
-from hermes_lance.store.publish import Facts, Publication, space_of
+from hermes_lance.store.publish import Facts, Publication
 from hermes_lance.store.snapshot import open_snapshot
+from hermes_lance.store.spaces import first, space_of
 from hermes_lance.store.tables import Tables
 
-SPACE = {"active": space_of("word_count", "word_count/1", 64), "building": None}
+SPACE = first(space_of("word_count", "word_count/1", 64))
 
 
 def made(key, summary="", **more):

@@ -14,12 +14,13 @@ from hermes_lance.store.artifact_rows import ArtifactRows, write_artifacts
 from hermes_lance.store.artifact_tables import read_artifacts, read_edges, write_artifact_tables
 from hermes_lance.store.catch_up import catch_up
 from hermes_lance.store.lexical_folder import write_artifact_index
-from hermes_lance.store.publish import Facts, Publication, space_of
+from hermes_lance.store.publish import Facts, Publication
 from hermes_lance.store.snapshot import open_snapshot
+from hermes_lance.store.spaces import first, space_of
 from hermes_lance.store.tables import Tables
 from hermes_lance.testing import chunk_rows, contents_of, known_file
 
-SPACE = {"active": space_of("word_count", "word_count/1", 64), "building": None}
+SPACE = first(space_of("word_count", "word_count/1", 64))
 ARTIFACTS = [
     Artifact("skill:b", "skill", "b", "b/SKILL.md", "Renew certificates.", ("tls",), ("GitHub",), ("skill:a",)),
     Artifact("skill:a", "skill", "a", "a/SKILL.md", "Roll back.", updated_at="2026-01-01T00:00:00Z"),
