@@ -259,7 +259,7 @@ def test_a_wish_to_stop_is_heard_while_an_answer_is_waited_for(service, hosted):
     stop = threading.Event()
 
     def wish() -> None:
-        until(lambda: bool(service.sent))
+        until(lambda: service.at_work == 1)
         stop.set()
 
     threading.Thread(target=wish).start()
