@@ -18,8 +18,7 @@ ENGLISH_TALK = frozenset(
     sure fine good great nice well right lot lots bit kind sort always sometimes today tomorrow yesterday tonight
     again too also back soon later ago ever don doesn didn isn wasn aren couldn wouldn shouldn haven hasn ll ve re im
     ive id someone anybody everybody somebody anyone everyone anything something everything nothing first last
-    next day days
-    night morning evening
+    next
     """.split()  # noqa: SIM905 (read as words)
 )
 """English words of everyday talk that are no stop words of the index."""
@@ -35,7 +34,7 @@ OTHERS = {
     wollte darf durfen mag mochte wurde ware hatte bitte danke ja nein so sehr viel viele mehr etwas nichts alle alles
     jede jeder jedes jeden hier da dort dann jetzt heute gestern morgen von vom zu zum zur mit in im ins an am auf aus
     bei beim bis durch fur gegen ohne um uber unter vor nach zwischen seit wahrend wegen als wenn ob dass weil damit
-    also ganz gar gerade eben eigentlich echt denn tag tage tagen nacht abend mach machen macht gemacht gib geht
+    also ganz gar gerade eben eigentlich echt denn mach machen macht gemacht gib geht
     gehen sag sagen sagt
     """,
     "fr": """
@@ -46,7 +45,7 @@ OTHERS = {
     avoir eu peux peut pouvez peuvent pourrais pourrait dois doit faut veux veut fait fais faire font va vais vas
     allons aller si oui non bien tres trop peu beaucoup aussi encore deja toujours ici la ainsi alors puis apres avant
     avec sans sous sur dans par pour vers chez entre pendant depuis contre comme parce lorsque quelque chose merci
-    aujourd hui hier demain maintenant jour jours matin soir
+    aujourd hui hier demain maintenant
     """,
     "es": """
     el la los las lo un una unos unas de del al y e o u pero sino ni que no si mas muy mucho mucha muchos muchas poco
@@ -56,7 +55,7 @@ OTHERS = {
     desde en a ante bajo contra hacia segun durante es son soy eres era eran fue fueron ser sido esta estan estoy
     estas estaba he has ha hemos han habia haber hay puede puedes puedo pueden podria debe debo tengo tienes tiene
     tener quiero quieres quiere hace hacer hago va voy vas ir ya aun tambien tampoco solo siempre nunca ahora hoy ayer
-    manana aqui ahi alli asi luego entonces porque aunque mientras otra otro vez bien favor gracias dia dias noche
+    manana aqui ahi alli asi luego entonces porque aunque mientras otra otro vez bien favor gracias
     """,
     "it": """
     il lo la i gli le l un uno una di del dello della dei degli delle d a al allo alla ai agli alle da dal dalla dai
@@ -106,7 +105,7 @@ OTHERS = {
     мой моя мое мои моего моей твой твоя твое твои тем чтобы нее были куда зачем почему всех никогда можно при
     наконец два об другой хоть после над больше тот через эти нас про всего них много разве эту впрочем хорошо свою
     этой перед иногда лучше чуть том нельзя такой им более всегда конечно всю между это сколько сегодня вчера завтра
-    сейчас очень пожалуйста спасибо могу можешь хочу умеешь какого какую который которая которые наш ваш день дня дней
+    сейчас очень пожалуйста спасибо могу можешь хочу умеешь какого какую который которая которые наш ваш
     """,
     "uk": """
     і й та в у не що він на я з із як а то все вона так його але ти до ви за по тільки її мені від мене ще ні про ми

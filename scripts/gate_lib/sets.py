@@ -70,6 +70,12 @@ class Sets:
         return Sets([group for group in groups if group.collection in names], {n: self.collections[n] for n in names})
 
 
+def held_out(group: Group, most: int) -> Group:
+    """The messages of a group that nothing was chosen on, at most so many of them, spread over all."""
+    held = [one for one in group.messages if one.half == "held"]
+    return dataclasses.replace(group, messages=tuple(held[:: -(-len(held) // most)]))
+
+
 def everyday() -> list[tuple[str, Labelled]]:
     """The everyday messages with their languages."""
     rows = [json.loads(line) for line in CHAT.read_text(encoding="utf-8").splitlines()]

@@ -49,7 +49,7 @@ def main_table(groups: Sequence[Group], found: Mapping[str, Sequence[Asked]]) ->
 
 def curve(groups: Sequence[Group], found: Mapping[str, Sequence[Asked]]) -> list[str]:
     """What other settings of `knowledgebase.gate.evidence` would do, both halves together."""
-    shown = [group for group in groups if group.target or group.collection == "all-together"]
+    shown = [group for group in groups if group.target or group.name == "everyday, all together"]
     lines = [
         f"| evidence | {' | '.join(f'{group.name} {_verb(group)}' for group in shown)} |",
         f"|--:|{'--:|' * len(shown)}",

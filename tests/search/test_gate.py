@@ -101,7 +101,7 @@ def test_a_message_that_names_the_files_needs_no_evidence(library):
 def test_without_vectors_words_alone_decide(by_words):
     made = by_words.context("how do I roll back the canary?", mode="gated")
     assert made.injected and next(e for e in made.trace if e.stage == "evidence").detail["formula"] == "words"
-    for message in ("I shower every day", "tell me a joke", "Qui a peint la Joconde ?"):
+    for message in ("the plane was late again", "tell me a joke", "Qui a peint la Joconde ?"):
         assert not by_words.context(message, mode="gated").injected
 
 
