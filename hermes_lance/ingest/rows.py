@@ -6,6 +6,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from hermes_lance.core import ids
 from hermes_lance.core.config import ChunkingConfig
@@ -44,7 +45,7 @@ def chunk_rows(
     made: dict[int, str] = {}
     ruler = ruler_of(text)
     suspect = suspicion.findings(text)
-    named = suspicion.flags(_NAME_MARKS.sub(" ", origin.path))
+    named = _flags_of_name(origin.path)
     rows: list[ChunkRow] = []
     for number, piece in enumerate(pieces):
         body = text[piece.start : piece.end]
@@ -92,8 +93,27 @@ def chunk_rows(
     return rows
 
 
-_NAME_MARKS = re.compile(r"[_./\\-]+")
-"""What stands between the words of a path."""
+_NAME_MARKS = re.compile(r"[_.\\-]+")
+"""What stands between the words of a name."""
+_FEWEST_WORDS = 3
+"""Of a name that could give an order."""
+
+
+def _flags_of_name(path: str) -> tuple[str, ...]:
+    """Those that a path deserves by itself: a model reads it with every citation."""
+    folder, _, name = path.rpartition("/")
+    flags = tuple(flag for part in folder.split("/") for flag in _flags_of_part(part))
+    return tuple(dict.fromkeys((*flags, *_flags_of_words(name))))
+
+
+@lru_cache(maxsize=1_024)
+def _flags_of_part(folder: str) -> tuple[str, ...]:
+    return _flags_of_words(folder)
+
+
+def _flags_of_words(name: str) -> tuple[str, ...]:
+    words = _NAME_MARKS.sub(" ", name)
+    return suspicion.flags(words) if words.count(" ") >= _FEWEST_WORDS - 1 or not name.isascii() else ()
 
 
 def _flags(of_file: tuple[str, ...], suspect: Sequence[Finding], piece: Piece) -> tuple[str, ...]:
