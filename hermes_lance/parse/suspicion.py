@@ -108,8 +108,9 @@ def _windows(hits: Iterable[int], before: int, after: int, length: int) -> Itera
 
 _LOOK_BEHIND_CHARS = 32
 """What an expression may see of the text before its window."""
-_FOLDED = bytes.maketrans(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ\t\n\r\x0b\x0c*", b"abcdefghijklmnopqrstuvwxyz      ")
-"""Case and line ends do not count where anchors are looked for."""
+_BLANKS = b"\t\n\r\x0b\x0c*\"'`()>~!?"
+_FOLDED = bytes.maketrans(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ" + _BLANKS, b"abcdefghijklmnopqrstuvwxyz" + b" " * len(_BLANKS))
+"""Case, line ends and what stands around words do not count where anchors are looked for."""
 
 
 _DISGUISE = -1
@@ -126,10 +127,8 @@ class _Matcher:
         users: dict[bytes, set[int]] = {one: {_DISGUISE} for one in disguises}
         for number, rule in enumerate(rules):
             for anchor in rule.anchors:
-                # The automaton folds ASCII only: capitals of other scripts are anchors of their own.
-                for form in {anchor, anchor.upper(), anchor.capitalize()} if not anchor.isascii() else {anchor}:
-                    for blanks in (" ", "  ") if " " in form else (" ",):  # a line end may be two characters
-                        users.setdefault(form.replace(" ", blanks).encode().translate(_FOLDED), set()).add(number)
+                for form in _forms(anchor, whole_words=isinstance(rule, Rule)):
+                    users.setdefault(form.encode().translate(_FOLDED), set()).add(number)
         self._any = _Automaton(users)
         # Most texts are ASCII, and an automaton that knows nothing else is a quarter of the size.
         self._ascii = _Automaton({anchor: numbers for anchor, numbers in users.items() if anchor.isascii()})
@@ -157,6 +156,20 @@ class _Matcher:
             for number in numbers:
                 places.setdefault(number, []).append(offset)
         return places
+
+
+def _forms(anchor: str, *, whole_words: bool) -> Iterator[str]:
+    """An anchor as the automaton needs it."""
+    if not anchor.isascii():
+        # ASCII letters only are folded: capitals of other scripts are anchors of their own.
+        yield from {anchor, anchor.upper(), anchor.capitalize()}
+        return
+    # Within words the automaton then rests in its first state, and few of its states are ever touched: what costs is
+    # to fetch them anew for every file.
+    begun = f" {anchor}" if whole_words and anchor[0].isalpha() else anchor
+    yield begun
+    if " " in anchor:
+        yield begun[0] + begun[1:].replace(" ", "  ")  # a line end may be two characters
 
 
 class _Automaton:
