@@ -254,10 +254,8 @@ def test_a_turn_is_given_passages_and_the_next_one_is_not_given_them_again(host:
         assert said.startswith("what do my notes say about a failing canary of payments?\n\n[System note: ")
         assert "[Workspace source: runbooks/payments.md:" in said and "ship back payments" in said
         assert "hunter2" not in said
-    said_before = next(one["content"] for one in third["messages"] if one["role"] == "user")
-    assert said_before == "what do my notes say about a failing canary of payments?", (
-        "what was given stays with its turn"
-    )
+    people = [one["content"] for one in third["messages"] if one["role"] == "user"]
+    assert people == ["what do my notes say about a failing canary of payments?", "thank you"]
     systems = [[one["content"] for one in request["messages"] if one["role"] == "system"] for request in model.asked]
     assert "Workspace source" not in json.dumps(systems)
     assert b"Workspace source" not in (host.home / "state.db").read_bytes()
