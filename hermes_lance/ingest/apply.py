@@ -79,7 +79,7 @@ class Applier:
             parser=document.parser,
             reason=f"{PARTIAL}: {partial}" if partial else None,
             chunks=len(made.rows),
-            pieces_signature=self.reader.signature(document.media_type),
+            pieces_signature=self.reader.signature(made.kind),
             run=self.run,
             indexed_at=now(),
         )

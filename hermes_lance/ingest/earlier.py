@@ -13,6 +13,7 @@ from hermes_lance.core.ids import source_id
 from hermes_lance.core.names import raw_bytes
 from hermes_lance.core.records import KnownFile, SourceFile
 from hermes_lance.ingest.quick import Stat
+from hermes_lance.parse.media import suffix_of
 from hermes_lance.store.files import FilesState, Kind, below
 from hermes_lance.store.segment import reading
 
@@ -38,13 +39,15 @@ class Earlier:
         signature_of: SignatureOf,
         *,
         now_ns: int,
+        by_suffix: Mapping[str, str] | None = None,
         only: Mapping[str, Sequence[str]] | None = None,
         full: bool = False,
     ) -> None:
-        """`only` as for the walk; `full`: no file is settled."""
+        """`only` and `by_suffix` as for the planner; `full`: no file is settled."""
         self.settled: dict[str, dict[str, Stat]] = {}
         """Root key and path to the stat of a settled file that the walk has not met yet."""
         self._state = state
+        self._by_suffix = by_suffix or {}
         self._numbers: dict[str, int] = {}
         settles = set() if full else {code for code, kind in enumerate(state.kinds) if _settles(kind, signature_of)}
         closer: list[int] = []
@@ -77,9 +80,12 @@ class Earlier:
         names = ("sizes", "mtimes", "inodes", "devs", "read_at", "kinds")
         columns = (self._state.column(name)[part].tolist() for name in names)
         closer = []
+        types, own = [kind.media_type for kind in self._state.kinds], self._by_suffix
         rows = zip(paths[stretch.start : stretch.stop], *columns, strict=True)
         for position, (path, size, mtime, inode, dev, read_at, kind) in enumerate(rows, part.start):
-            if kind in settles and read_at - mtime >= RACY_NS and now_ns - mtime >= RACY_NS and path not in named:
+            settled = kind in settles and read_at - mtime >= RACY_NS and now_ns - mtime >= RACY_NS and path not in named
+            # A suffix may have been given to a parser since: then the file is of another media type now.
+            if settled and (not own or own.get("." + suffix_of(path), types[kind]) == types[kind]):
                 stats[path] = (size, mtime, inode, dev)
             else:
                 closer.append(position)

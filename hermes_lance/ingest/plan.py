@@ -19,6 +19,7 @@ from hermes_lance.core.records import KnownFile, Skipped, SourceFile
 from hermes_lance.ingest import contents
 from hermes_lance.ingest.earlier import RACY_NS, Earlier, SignatureOf, as_wanted
 from hermes_lance.ingest.walk import RootReport, Walk
+from hermes_lance.parse.media import suffix_of
 from hermes_lance.store.files import FilesState, nanoseconds
 from hermes_lance.store.forgotten import Forgotten, is_forgotten
 
@@ -82,19 +83,22 @@ class Planner:
         signature_of: SignatureOf,
         *,
         max_bytes: int,
+        by_suffix: Mapping[str, str] | None = None,
         only: Mapping[str, Sequence[str]] | None = None,
         full: bool = False,
         forgotten: Forgotten | None = None,
         now_ns: int | None = None,
     ) -> None:
-        """`only` as for the walk; `full` reads every file again; `max_bytes` ends hashing; `now_ns` is for tests."""
+        """`only` as for the walk; `full` reads every file again; `max_bytes` ends hashing; `by_suffix`: media types
+        that the configuration gives to suffixes (with their dot); `now_ns` is for tests."""
         self.signature_of = signature_of
         self.max_bytes = max_bytes
         self.only = only
         self.full = full
         self.forgotten = forgotten or Forgotten()
         self.now_ns = time.time_ns() if now_ns is None else now_ns
-        self.known = Earlier(state, signature_of, now_ns=self.now_ns, only=only, full=full)
+        self.by_suffix = by_suffix or {}
+        self.known = Earlier(state, signature_of, now_ns=self.now_ns, by_suffix=self.by_suffix, only=only, full=full)
         self._named = {root: frozenset(targets) for root, targets in (only or {}).items()}
 
     def plan(self, walk: Walk) -> Plan:
@@ -168,7 +172,7 @@ class Planner:
             return replace(self._left_out(file, key, known, DROPPED), sha256=sha256)
         if known.state == "pending":
             return Planned(file, key, "retry", known, sha256=sha256)
-        if not as_wanted(known.pieces_signature, self.signature_of(known.media_type)):
+        if not self._as_wanted(known):
             return Planned(file, key, "outdated", known, sha256=sha256)
         if known.state == "failed" and known.retry_after is not None and known.retry_after * 10**9 <= self.now_ns:
             return Planned(file, key, "retry", known, sha256=sha256)
@@ -176,6 +180,11 @@ class Planner:
             return Planned(file, key, "touched", known, sha256=sha256)
         # Skipped and failed files are listed in every report, so they stay items.
         return None if known.state == "indexed" else Planned(file, key, "unchanged", known, sha256=sha256)
+
+    def _as_wanted(self, known: KnownFile) -> bool:
+        # A suffix that has been given to a parser since makes another media type of the file.
+        media_type = self.by_suffix.get("." + suffix_of(known.path), known.media_type)
+        return as_wanted(known.pieces_signature, self.signature_of(media_type))
 
     def _racy(self, file: SourceFile, known: KnownFile) -> bool:
         # Somebody saw a named file change; an edit that keeps the size may have put the old time back.
@@ -211,8 +220,7 @@ class Planner:
         """Pair added files with vanished rows of the same bytes and suffix; what stays unpaired is removed."""
         by_size: dict[int, list[KnownFile]] = defaultdict(list)
         for row in vanished:
-            current = as_wanted(row.pieces_signature, self.signature_of(row.media_type))
-            if row.state == "indexed" and row.sha256 and current and not self.full:
+            if row.state == "indexed" and row.sha256 and self._as_wanted(row) and not self.full:
                 by_size[row.size].append(row)
         used: set[str] = set()
         for at, item in enumerate(plan.items):

@@ -19,6 +19,8 @@ class Read:
 
     document: Document
     rows: list[ChunkRow]
+    kind: str
+    """Media type of the fingerprint: that of the suffix where the configuration gives it one, else the document's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +99,7 @@ class Reader:
             return Unread(Skipped("parse-error", f"{type(error).__name__}: {error}", failed=True), kind)
         if not rows:
             return Unread(Skipped("empty", "nothing but blanks"), kind)
-        return Read(document, rows)
+        return Read(document, rows, chosen or document.media_type)
 
 
 def _skipped(reason: media.Unreadable) -> Skipped:

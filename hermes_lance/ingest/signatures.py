@@ -39,6 +39,8 @@ class PieceSignatures:
     """Suffix, with its dot, to the media type that the configuration gives to such files."""
     troubles: dict[tuple[str, str], HermesLanceError] = field(default_factory=dict)
     """Category and name of what was asked for and cannot be had."""
+    sole_is_missing: bool = False
+    """The parser that was named alone cannot be had, so that nobody knows which files are its own."""
     _made: dict[tuple[str, str], Any] = field(default_factory=dict)
     _signatures: dict[str, str] = field(default_factory=dict)
     _standing_in: set[str] = field(default_factory=set)
@@ -51,6 +53,7 @@ class PieceSignatures:
         made = cls(served.parsers, config.chunkers, config.chunking, options, config.home, served.by_suffix)
         if served.trouble is not None:
             made.troubles["parsers", config.sole_parser] = served.trouble
+            made.sole_is_missing = True
         return made
 
     def parser_name(self, media_type: str) -> str | None:
@@ -142,7 +145,7 @@ class PieceSignatures:
         """The same for files that are there already: none where something stands in for what was asked for, so that
         what a plugin has made stays until it can be had again."""
         made = self.of(media_type)
-        return None if (media_type or "") in self._standing_in else made
+        return None if self.sole_is_missing or (media_type or "") in self._standing_in else made
 
     def all(self) -> dict[str, str]:
         """The fingerprint of each kind of file that the configuration names."""

@@ -58,7 +58,15 @@ def survey(
     state = FilesState(dataset / manifests.SIDE, base.files if base else None)
     walk = Walk(roots, settings, only)
     listed = forgotten.read(dataset)
-    planner = Planner(state, signature_of, max_bytes=settings.max_bytes, only=only, full=full, forgotten=listed)
+    planner = Planner(
+        state,
+        signature_of,
+        max_bytes=settings.max_bytes,
+        by_suffix=settings.by_suffix,
+        only=only,
+        full=full,
+        forgotten=listed,
+    )
     plan = planner.plan(walk)
     warnings = [
         f"{report.root.label}: left out {files_words(report.left_out)} in sub-folders; "

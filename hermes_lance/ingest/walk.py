@@ -42,6 +42,8 @@ class WalkSettings:
     include_hidden: bool = False
     rule_files: tuple[str, ...] = ignore.IGNORE_FILES
     excluded: frozenset[str] = frozenset()
+    by_suffix: Mapping[str, str] = field(default_factory=dict)
+    """Suffix, with its dot, to the media type that the configuration gives to such files."""
 
 
 def settings_from(config: Config) -> WalkSettings:
@@ -58,6 +60,7 @@ def settings_from(config: Config) -> WalkSettings:
         include_hidden=indexing.include_hidden,
         rule_files=tuple(name for name in ignore.IGNORE_FILES if honoured[name]),
         excluded=frozenset({os.path.realpath(config.knowledgebase_root)}),
+        by_suffix=served.by_suffix,
     )
 
 

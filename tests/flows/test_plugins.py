@@ -156,6 +156,43 @@ def test_a_suffix_can_be_given_to_a_parser_even_where_such_files_are_never_opene
     assert home.found("walrus") == ["b.mp3"]
 
 
+OF_ANOTHER_TYPE = PARSER.replace("media_type=media_type", "media_type='text/markdown'")
+
+
+@pytest.mark.parametrize("source", [PARSER, OF_ANOTHER_TYPE])
+@pytest.mark.parametrize("yaml", ["{active: shout}", '{active: {".shout": shout}}'])
+def test_files_that_were_read_as_text_are_read_again_once_their_suffix_is_given_to_a_parser(home, yaml, source):
+    home.write("a.txt", "a narwhal")
+    home.write("b.shout", "a walrus")
+    home.build()
+    assert home.parsers() == {"a.txt": "builtin_text/2", "b.shout": "builtin_text/2"}
+    home.plugin("parsers", "shout", source)
+    home.choose(parsers=yaml)
+    assert home.build().files.changed == 1
+    assert home.parsers() == {"a.txt": "builtin_text/2", "b.shout": "shout/1"}
+    assert home.build().files.changed == 0
+    home.plugin("parsers", "shout", source.replace("shout/1", "shout/2"))
+    assert home.build().files.changed == 1
+    home.choose()
+    assert home.build().files.changed == 1
+    assert home.parsers() == {"a.txt": "builtin_text/2", "b.shout": "builtin_text/2"}
+
+
+def test_what_a_parser_that_is_named_alone_has_made_stays_while_it_cannot_be_had(home):
+    home.plugin("parsers", "shout", PARSER)
+    home.choose(parsers="{active: shout}")
+    home.write("b.shout", "a walrus")
+    home.build()
+    home.plugin("parsers", "shout", "raise RuntimeError('an update went wrong')\n")
+    home.write("c.shout", "a narwhal")
+    report = home.build()
+    assert "an update went wrong" in report.warnings[0]
+    assert home.parsers() == {"b.shout": "shout/1", "c.shout": "builtin_text/2"}
+    home.plugin("parsers", "shout", PARSER)
+    assert home.build().files.changed == 1
+    assert home.parsers() == {"b.shout": "shout/1", "c.shout": "shout/1"}
+
+
 def test_a_changed_parser_redoes_its_own_files_only(home):
     home.plugin("parsers", "shout", PARSER)
     home.choose(parsers="{active: shout}")
