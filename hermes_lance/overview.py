@@ -264,14 +264,18 @@ def _configuration(library: Opened) -> list[Check]:
             remedy = "Run `hermes-lance build`, which makes it, or correct workspace.path."
         found.append(Check("roots", False, f"not there: {detail}", fatal=False, remedy=remedy))
     else:
-        found.append(Check("roots", True, f"{len(library.roots())} folders, all there"))
+        number = len(library.roots())
+        found.append(Check("roots", True, f"{number} folder{'' if number == 1 else 's'}, all there"))
     if shared := overlaps(library.roots()):
         remedy = (
             "Nothing is indexed twice; remove a root with `hermes-lance workspace roots remove` if it is not meant."
         )
         found.append(Check("overlap", False, "; ".join(shared), fatal=False, remedy=remedy))
     ill = [one for one in plugged.health(library) if not one.healthy]
-    found += [Check("plugins", False, f"{one.category}: {one.message}", fatal=False, remedy=one.remedy) for one in ill]
+    for one in ill:
+        # Of a name that there is not, the message says the category itself.
+        said = one.message if one.message.startswith(f"{one.category}: ") else f"{one.category}: {one.message}"
+        found.append(Check("plugins", False, said, fatal=False, remedy=one.remedy))
     return found if ill else [*found, Check("plugins", True, "all that are named can be had")]
 
 

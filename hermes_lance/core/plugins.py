@@ -191,7 +191,7 @@ def _unknown_option(found: Found, option: str, known: list[str]) -> ConfigError:
     import difflib
 
     near = difflib.get_close_matches(str(option), known, 1)
-    advice = f"did you mean {near[0]}?" if near else f"known: {', '.join(known) or 'none'}."
+    advice = f"did you mean {near[0]}?" if near else f"known: {', '.join(known) or 'none'}"
     return ConfigError(f"knowledgebase.{found.category}.{found.name}.{option} is not a known key; {advice}")
 
 

@@ -26,12 +26,15 @@ FIRST = NAMES[0]
 SKILL = f"skill:{slug('港口')}"
 
 COMMANDS: dict[str, list[str]] = {
-    "build": [], "search": ["港口"], "status": ["--files"], "why": [FIRST, "заметка"], "doctor": [],
+    "build": [], "search": ["港口"], "context": ["港口"], "workspace context": ["ไฟล์", "привет"],
+    "status": ["--files"], "why": [FIRST, "заметка"], "doctor": [],
     "delete": [NAMES[1]], "forget": [NAMES[2]], "generations list": [], "generations gc": [],
     "export": ["files", "--format", "csv", "-o", "{home}/пример.csv"], "evaluate known-items": ["{home}/workspace"],
     "bench index": ["{home}/workspace"], "bench query": ["{home}/workspace"], "workspace status": ["--files"],
     "workspace init": [], "workspace index": [], "workspace delete": [NAMES[3]], "workspace add": ["{home}/новый.md"],
     "workspace search": ["."], "workspace retrieve": ["ไฟล์"], "workspace mode": ["gated"], "workspace watch": ["off"],
+    "workspace sources": [], "workspace embedder show": [],
+    "workspace embedder use": ["builtin_hash", "--set", "dims=64"], "workspace embedder rollback": [],
     "workspace list": ["--limit", "100"], "workspace roots list": [], "workspace roots add": ["{home}/полка"],
     "workspace roots move": ["полка", "{home}/книги"], "workspace roots remove": ["книги"],
     "knowledge build": [], "knowledge search": ["港口"], "knowledge get": [SKILL, "--neighbors"],

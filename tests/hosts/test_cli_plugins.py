@@ -45,7 +45,7 @@ def test_a_home_without_plugins_says_that_all_are_built_in(cli, home):
 
 def test_status_names_plugins_of_others_and_what_serves_in_the_place_of_one_that_fails(cli, with_plugins):
     text = cli("--home", with_plugins, "status").out
-    assert "chunkers: lines (builtin, folder)" in text
+    assert "chunkers: lines (folder)" in text
     assert max(map(len, text.splitlines())) <= 80
     together = " ".join(text.split())
     assert "retrievers: mine cannot be had, builtin_hybrid instead" in together
@@ -62,3 +62,11 @@ def test_doctor_says_how_each_category_is(cli, with_plugins):
     assert not found["retrievers"]["healthy"] and "ZeroDivisionError" in found["retrievers"]["message"]
     text = cli("--home", with_plugins, "doctor").out
     assert "retrievers: plugin mine" in text and max(map(len, text.splitlines())) <= 80
+
+
+def test_doctor_says_the_category_of_a_name_that_there_is_not_once(cli, home):
+    file = home / "config.yaml"
+    text = file.read_text(encoding="utf-8") if file.is_file() else "knowledgebase:\n"
+    file.write_text(text.rstrip() + "\n  retrievers: {active: hybrd}\n", encoding="utf-8")
+    checks = {one["name"]: one for one in cli("--home", home, "doctor", "--json").json["checks"]}
+    assert checks["plugins"]["detail"].startswith("retrievers: there is no 'hybrd'")

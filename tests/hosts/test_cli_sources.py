@@ -37,6 +37,12 @@ def test_the_sources_of_the_last_turn_are_listed(home, capsys):
     assert turn["injected"] and turn["turn_id"] == "1" and turn["sources"][0]["path"] == made.sources[0].path
 
 
+def test_a_session_without_a_turn_is_named_where_others_have_some(home, capsys):
+    served(home)
+    status, output = ask(capsys, "--home", home, "workspace", "sources", "--session", "two")
+    assert status == 0 and "No turn of the session two has been recorded yet." in output.out
+
+
 def test_the_stage_that_ended_the_last_turn_is_named(home, capsys):
     served(home)
     served(home, "the and of", "gated")

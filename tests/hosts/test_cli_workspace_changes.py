@@ -60,6 +60,12 @@ def test_an_added_file_that_is_not_indexed_says_why(cli, home, tmp_path):
     assert (one["state"], one["chunks"]) == ("skipped", 0) and one["reason"]
 
 
+def test_the_mode_is_shown_where_none_is_given(cli, home):
+    assert cli("--home", home, "workspace", "mode").out == "Retrieval mode: off\n"
+    assert cli("--home", home, "workspace", "mode", "gated").status == 0
+    assert cli("--home", home, "workspace", "mode", "--json").json["retrieval_mode"] == "gated"
+
+
 def test_mode_and_watch_are_written_between_the_comments(cli, home):
     file = home / "config.yaml"
     file.write_text(

@@ -57,7 +57,7 @@ def agreed(invocation: Invocation, found: Sequence[Service], amount: Amount | No
     if not can_ask(invocation):
         flags = " ".join(f"--send-text-to {one.name}" for one in open_ones)
         raise UsageError(
-            f"text would be sent to {', '.join(one.host for one in open_ones)}, which --yes alone does not allow",
+            f"text would be sent to {', '.join(one.host for one in open_ones)}, which needs a yes of its own",
             hint=f"Nothing was changed. Say so with {flags}.",
         )
     return click.confirm("Send it?", default=False)

@@ -56,7 +56,7 @@ def show(invocation: Invocation) -> None:
         done = f"{building['vectors']:,} of {building['vectors_in_all']:,} vectors; `hermes-lance build` goes on"
         _row(console, "Being made", f"{_called(building)}, {done}")
     for one in found["earlier"]:
-        until = f"until {one['until']}" if one["until"] else "never answered"
+        until = f"answered until {one['until']}" if one["until"] else "never answered"
         _row(console, "Kept", f"{_described(one)}, {until}")
     if found["rollback"]:
         _row(console, "", "`workspace embedder rollback` goes back, `generations gc` drops what is kept.")

@@ -35,7 +35,8 @@ def sources(invocation: Invocation, check: str | None, session: str | None) -> N
     last = library.last_turn(session)
     if check is not None:
         if last is None:
-            raise UsageError("no turn has been recorded", hint="A host records the turns that it serves.")
+            hint = "A host records the turns that it serves."
+            raise UsageError(f"no turn {_of(session)}has been recorded", hint=hint)
         found = library.check_citations(_read(check), last.sources)
         _show_checked(invocation, found)
         if not found.sound:
@@ -44,10 +45,14 @@ def sources(invocation: Invocation, check: str | None, session: str | None) -> N
     if invocation.json:
         invocation.document(recorded=last is not None, turn=None if last is None else _document(last))
     elif last is None:
-        invocation.console.line("No turn has been recorded yet.")
+        invocation.console.paragraph(f"No turn {_of(session)}has been recorded yet.", hanging="  ")
         invocation.console.note("`hermes-lance context MESSAGE` shows what a message would be given.")
     else:
         _show(invocation, last)
+
+
+def _of(session: str | None) -> str:
+    return f"of the session {session} " if session else ""
 
 
 def _document(turn: Injection) -> dict[str, Any]:

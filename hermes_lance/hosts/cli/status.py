@@ -76,7 +76,7 @@ def _plugin_words(plugins: dict[str, dict[str, Any]]) -> str:
             continue
         asked = one["configured"] if isinstance(one["configured"], str) else ", ".join(_own_choices(one))
         if one["available"]:
-            found.append(f"{category}: {asked} ({one['source']})")
+            found.append(f"{category}: {asked} ({one['source'].removeprefix('builtin, ')})")
         else:
             instead = one["resolved"] if isinstance(one["resolved"], str) else "ours"
             serves = f"{instead} instead" if one["fallback"] else "waits"

@@ -60,10 +60,21 @@ def add(invocation: Invocation, files: tuple[str, ...]) -> None:
 
 
 @click.command("mode", cls=Command)
-@click.argument("mode", type=click.Choice(["off", "gated", "always"]))
+@click.argument("mode", type=click.Choice(["off", "gated", "always"]), required=False)
 @pass_invocation
-def mode(invocation: Invocation, mode: str) -> None:
-    """Say when an agent gets passages unasked: never, where the message gives reason, or always."""
+def mode(invocation: Invocation, mode: str | None) -> None:
+    """Say when an agent gets passages unasked: never, where the message gives reason, or always.
+
+    Without a word, show what is set.
+    """
+    if mode is None:
+        library = invocation.library()
+        if invocation.json:
+            invocation.document(retrieval_mode=library.config.retrieval_mode, warnings=library.warnings)
+            return
+        invocation.console.line(f"Retrieval mode: {library.config.retrieval_mode}")
+        invocation.warn(library.warnings)
+        return
     _set(invocation, "retrieval_mode", mode, f"Retrieval mode: {mode}")
 
 
