@@ -42,8 +42,7 @@ class WalkSettings:
     include_hidden: bool = False
     rule_files: tuple[str, ...] = ignore.IGNORE_FILES
     excluded: frozenset[str] = frozenset()
-    by_suffix: Mapping[str, str] = field(default_factory=dict)
-    """Suffix, with its dot, to the media type that the configuration gives to such files."""
+    by_suffix: Mapping[str, str] = field(default_factory=dict)  # media types that the configuration gives to suffixes
 
 
 def settings_from(config: Config) -> WalkSettings:
@@ -52,11 +51,10 @@ def settings_from(config: Config) -> WalkSettings:
     honoured = {ignore.HERMESIGNORE: indexing.respect_hermesignore, ignore.GITIGNORE: indexing.respect_gitignore}
     served = parsers_of(config)
     images = registry.best_match(served.parsers, "image/png") is not None
-    excluded = ("." + suffix.lower().lstrip("*").lstrip(".") for suffix in indexing.exclude_suffixes)
     return WalkSettings(
         int(indexing.max_file_mb * 2**20),
         *suffixes.unopened(reads_images=images, but=served.by_suffix),
-        exclude_suffixes=frozenset(excluded),
+        exclude_suffixes=frozenset("." + one.lower().lstrip("*").lstrip(".") for one in indexing.exclude_suffixes),
         include_hidden=indexing.include_hidden,
         rule_files=tuple(name for name in ignore.IGNORE_FILES if honoured[name]),
         excluded=frozenset({os.path.realpath(config.knowledgebase_root)}),
