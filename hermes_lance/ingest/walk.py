@@ -47,9 +47,8 @@ class WalkSettings:
 
 def settings_from(config: Config) -> WalkSettings:
     """What the configuration asks for; our own index is never walked."""
-    indexing = config.indexing
+    indexing, served = config.indexing, parsers_of(config)
     honoured = {ignore.HERMESIGNORE: indexing.respect_hermesignore, ignore.GITIGNORE: indexing.respect_gitignore}
-    served = parsers_of(config)
     images = registry.best_match(served.parsers, "image/png") is not None
     return WalkSettings(
         int(indexing.max_file_mb * 2**20),
