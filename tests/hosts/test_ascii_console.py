@@ -26,7 +26,7 @@ FIRST = NAMES[0]
 SKILL = f"skill:{slug('港口')}"
 
 COMMANDS: dict[str, list[str]] = {
-    "build": [], "search": ["港口"], "context": ["港口"], "workspace context": ["ไฟล์", "привет"],
+    "build": [], "search": ["港口"], "context": ["港口"], "workspace context": ["港口", "--mode", "always"],
     "status": ["--files"], "why": [FIRST, "заметка"], "doctor": [],
     "delete": [NAMES[1]], "forget": [NAMES[2]], "generations list": [], "generations gc": [],
     "export": ["files", "--format", "csv", "-o", "{home}/пример.csv"], "evaluate known-items": ["{home}/workspace"],
@@ -40,9 +40,6 @@ COMMANDS: dict[str, list[str]] = {
     "knowledge build": [], "knowledge search": ["港口"], "knowledge get": [SKILL, "--neighbors"],
     "knowledge neighbors": [SKILL],
     "verify": ["[Workspace source: 港口/資料.md, lines 1-2]"],
-    "context": ["港口 заметка?"], "workspace context": ["港口", "--mode", "always"], "workspace sources": [],
-    "workspace embedder show": [], "workspace embedder use": ["builtin_hash", "--set", "dims=128"],
-    "workspace embedder rollback": ["--yes"],
 }  # fmt: skip
 """Arguments of every command, in an order in which they can be run one after the other; `{home}` is filled in."""
 AS_GIVEN = frozenset({"context", "workspace context"})
