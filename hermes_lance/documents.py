@@ -7,10 +7,10 @@ none of the rooms.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from hermes_lance.core.errors import DatasetBusy, DatasetMissing, DatasetReadOnly, DiskFull, UsageError
 from hermes_lance.store import manifest as manifests
@@ -89,6 +89,15 @@ class Documents(ABC):
 
         file = self.config.config_file or self.config.home / "config.yaml"
         set_value(file, key, value)
+        self.reload()
+        return file
+
+    def set_values(self, values: Mapping[str, Any]) -> Path:
+        """Sets keys such as `knowledgebase.embedders.active`, all at once, and likewise; that file."""
+        from hermes_lance.ingest.settings_file import set_values
+
+        file = self.config.config_file or self.config.home / "config.yaml"
+        set_values(file, values)
         self.reload()
         return file
 

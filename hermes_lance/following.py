@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
-from hermes_lance.core.errors import UsageError
+from hermes_lance.core.errors import FileMissing, UsageError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -54,6 +54,11 @@ def ready_to_build(library: Indexed) -> None:
         raise UsageError(f"{config.home}: the workspace is switched off in config.yaml")
     if current_or_none(library.dataset) is None:
         # Later a workspace that is not there is one that is away, not an empty one.
+        if not config.workspace.auto_create and not config.workspace_root.is_dir():
+            raise FileMissing(
+                f"workspace {config.workspace_root}: not there, and workspace.auto_create is off",
+                hint="Make that folder, or correct workspace.path.",
+            )
         make_workspace(config)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hermes_lance.core import config_file
-from hermes_lance.core.config import Config, settings
+from hermes_lance.core.config import Config, settings_rows
 from hermes_lance.core.errors import DatasetMissing, FileMissing, UsageError
 from hermes_lance.core.records import Query
 from hermes_lance.documents import Documents
@@ -178,7 +178,7 @@ class Library(Documents, Embedding, Routing, Turns):
             roots,
             self.embedder,
             fingerprints=self.fingerprints,
-            settings=[list(row) for row in settings(self.config)],
+            settings=settings_rows(self.config),
             only=only,
             first=first,
             still_chosen=self._still_chosen,

@@ -157,4 +157,5 @@ def _discovered(library: Library) -> tuple[int, int, str]:
     config = library.config
     signatures = PieceSignatures.of_config(config)
     found = estimate(config, library.dataset, active_roots(config), signatures.wanted)
-    return int(found.text_bytes / BYTES_PER_VECTOR + 0.5), int(found.text_bytes * _TOKENS_PER_BYTE), "discovered"
+    texts = max(found.to_read, int(found.text_bytes / BYTES_PER_VECTOR + 0.5))
+    return texts, int(found.text_bytes * _TOKENS_PER_BYTE), "discovered"

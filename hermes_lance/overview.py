@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from hermes_lance import plugged
+from hermes_lance import outbound, plugged
 from hermes_lance.core.errors import (
     DatasetBusy,
     DatasetDamaged,
@@ -107,6 +107,7 @@ def status(library: Opened, *, files: bool = False) -> dict[str, Any]:
         },
         "size_bytes": folder_size(library.dataset),
         "retrieval_mode": config.retrieval_mode,
+        "leaves": outbound.sentence(outbound.services(config)),
         "stale": _outdated(library, manifest),
         "plugins": {one.category: one.as_json() for one in plugins},
         "fingerprint": manifest.fingerprints.get("bundle") if manifest else None,

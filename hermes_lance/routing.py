@@ -55,14 +55,14 @@ class Routing(ABC):
 
     def _first_facts(self) -> Facts:
         """What the manifest of a dataset says that holds artifacts before it holds anything else."""
-        from hermes_lance.core.config import settings
+        from hermes_lance.core.config import settings_rows
         from hermes_lance.store.publish import Facts
         from hermes_lance.store.spaces import first, space_of
 
         model = self.embedder()
         options = self.config.embedder_options if model.name == self.config.embedder else {}
         space = space_of(model.name, model.signature(), model.dimensions, options)
-        return Facts(self.fingerprints(), first(space), [list(row) for row in settings(self.config)], [])
+        return Facts(self.fingerprints(), first(space), settings_rows(self.config), [])
 
     def route(
         self, query: str, *, limit: int = 8, offset: int = 0, kind: str | None = None, generation: str | None = None

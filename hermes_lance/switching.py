@@ -158,7 +158,7 @@ def chosen(library: Library, name: str, options: Mapping[str, Any] | None) -> Co
     config, name = library.config, registry.normal("embedders", name)
     if library.caller_owned:
         raise UsageError(f"{library.dataset}: a dataset named by --dataset is never changed", hint="Use --home.")
-    origin = config.origins.get("knowledgebase.embedder", "")
+    origin = config.origins.get("knowledgebase.embedders.active", "")
     if origin.startswith("$"):
         raise UsageError(
             f"the variable {origin[1:]} names the embedder, which counts more than config.yaml", hint="Unset it first."

@@ -48,6 +48,17 @@ DEFAULT_CHUNKERS: Mapping[str, str] = {
     "text/xml": "keys",
     "*": "paragraphs",
 }
+CODE_STRATEGIES: Mapping[str, str] = {"structural": "symbols", "paragraphs": "paragraphs", "fixed": "fixed"}
+MARKDOWN_STRATEGIES: Mapping[str, str] = {"headings": "headings", "paragraphs": "paragraphs", "fixed": "fixed"}
+"""Words of `knowledgebase.chunking` for how two kinds of text are cut, and the chunkers that they mean."""
+
+
+def by_strategies(code: str, markdown: str) -> dict[str, str]:
+    """The chunkers of all media types with those of the two strategies; an unknown word changes nothing."""
+    found = dict(DEFAULT_CHUNKERS)
+    found["text/x-*"] = CODE_STRATEGIES.get(code, found["text/x-*"])
+    found["text/markdown"] = MARKDOWN_STRATEGIES.get(markdown, found["text/markdown"])
+    return found
 
 
 def alone(category: str, name: str, default: Mapping[str, str]) -> dict[str, str]:

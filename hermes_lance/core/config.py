@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +30,10 @@ class WorkspaceConfig:
     enabled: bool = True
     """False: nothing is built; what is indexed can be searched."""
     path: str = ""
-    """Folder of the user's files; empty = `workspace` in the home."""
+    """Folder of the user's files; empty = `workspace` in the home. `~` and variables are understood, a relative path
+    starts at the home."""
+    auto_create: bool = True
+    """Make that folder before the first build where it is not there."""
     persist_gateway_uploads: str = "ask"
     """Files that arrive in a chat are kept in `uploads`: `off`, `ask` or `always`."""
 
@@ -63,6 +66,10 @@ class ChunkingConfig:
     """Tokens of one vector; a longer passage gets several."""
     vectors_per_chunk: int = 4
     """Vectors of one passage, at most."""
+    code_strategy: str = "structural"
+    """How source code is cut: `structural` (one definition a passage), `paragraphs` or `fixed`."""
+    markdown_strategy: str = "headings"
+    """How Markdown is cut: `headings`, `paragraphs` or `fixed`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +134,7 @@ class Config:
     home: Path
     workspace: WorkspaceConfig = field(default_factory=WorkspaceConfig)
     knowledgebase_path: str = ""
-    """Folder that holds the index; empty = `knowledgebase` in the home."""
+    """Folder that holds the index; empty = `knowledgebase` in the home. Written as `workspace.path`."""
     enabled: bool = True
     """False: nothing is built; what is indexed can be searched."""
     retrieval_mode: str = "off"
@@ -185,17 +192,21 @@ class Config:
     @property
     def workspace_root(self) -> Path:
         """Root 0: the user's own files."""
-        return _expanded(self.workspace.path) if self.workspace.path else self.home / "workspace"
+        return self._folder(self.workspace.path or "workspace")
 
     @property
     def knowledgebase_root(self) -> Path:
         """The parent of the index."""
-        return _expanded(self.knowledgebase_path) if self.knowledgebase_path else self.home / "knowledgebase"
+        return self._folder(self.knowledgebase_path or "knowledgebase")
 
     @property
     def dataset(self) -> Path:
         """The folder of the dataset."""
         return self.knowledgebase_root / "indexes"
+
+    def _folder(self, text: str) -> Path:
+        """A folder as it is written; a relative one starts at the home, wherever the command runs."""
+        return Path(os.path.normpath(self.home.absolute() / expanded(text)))
 
 
 def default_home() -> Path:
@@ -204,25 +215,82 @@ def default_home() -> Path:
     return Path(named).expanduser().absolute() if named else Path.home() / ".hermes"
 
 
-def _expanded(text: str) -> Path:
-    return Path(os.path.expandvars(text)).expanduser().absolute()
+def expanded(text: str) -> str:
+    """A path with `~` and variables of the environment in their places."""
+    return os.path.expanduser(os.path.expandvars(text))
 
 
-def settings(config: Config) -> list[tuple[str, str, str]]:
-    """Every key with its value and origin, for `doctor` and the manifest."""
-    rows: list[tuple[str, str, str]] = []
+KEYS: Mapping[str, str] = {
+    "knowledgebase_path": "knowledgebase.path",
+    **{name: f"knowledgebase.{name}.active" for name in ("parsers", "chunkers")},
+    **{name: f"knowledgebase.{name}s.active" for name in ("embedder", "reranker", "retriever", "index_store")},
+    **{f"{name}_options": f"knowledgebase.{name}s.NAME" for name in ("parser", "chunker", "embedder", "reranker")},
+    **{f"{name}_options": f"knowledgebase.{name}s.NAME" for name in ("retriever", "index_store")},
+}
+"""Fields whose key in the file is another word; `NAME` is that of the plugin."""
+FLAT: Mapping[str, str] = {
+    "workspace": "workspace.",
+    "inject": "knowledgebase.",
+    "local_knowledge": "local_knowledge.",
+}
+"""Where the keys of a group stand, if not below its name in `knowledgebase`."""
+NO_KEYS = frozenset({"home", "origins", "warnings", "config_file", "sole_parser", "embedder_blocks", "reranker_blocks"})
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One key as it stands in the file, its value, and where that came from: a file, a variable, or `default`."""
+
+    key: str
+    value: Any
+    origin: str
+
+
+def settings(config: Config) -> list[Setting]:
+    """Every key, for `doctor` and the manifest."""
+    rows: list[Setting] = []
 
     def walk(piece: Any, prefix: str) -> None:
         for item in fields(piece):
             value = getattr(piece, item.name)
-            if item.name in {"origins", "warnings", "config_file"}:
+            if piece is config and item.name in NO_KEYS:
                 continue
             if is_dataclass(value) and not isinstance(value, type):
-                walk(value, f"{prefix}{item.name}.")
+                walk(value, FLAT.get(item.name, f"{prefix}{item.name}."))
             else:
-                name = f"{prefix}{item.name}"
-                origin = config.origins.get(f"knowledgebase.{name}", config.origins.get(name, "default"))
-                rows.append((name, str(value), origin))
+                key = KEYS.get(item.name) if piece is config else None
+                rows.append(_setting(config, item.name, key or f"{prefix}{item.name}", value))
 
-    walk(config, "")
+    walk(config, "knowledgebase.")
     return rows
+
+
+def settings_rows(config: Config) -> list[list[str]]:
+    """Key, value as text and origin of every one, as a manifest keeps them."""
+    return [[one.key, str(one.value), one.origin] for one in settings(config)]
+
+
+def chosen_settings(config: Config) -> list[Setting]:
+    """The keys that a file or a variable has set; of what is chosen by media type, what differs from the default."""
+    plain = {one.key: one.value for one in settings(Config(home=config.home))}
+    found = []
+    for one in settings(config):
+        if one.origin == "default":
+            continue
+        usual = plain.get(one.key)
+        if isinstance(one.value, Mapping) and isinstance(usual, Mapping):
+            own = {key: value for key, value in one.value.items() if usual.get(key) != value}
+            one = replace(one, value=own)
+        found.append(one)
+    return found
+
+
+def _setting(config: Config, name: str, key: str, value: Any) -> Setting:
+    if key.endswith(".NAME"):
+        # Options of one plugin stand below its name; those of parsers and chunkers, of several, below theirs.
+        chosen = getattr(config, name.removesuffix("_options"), None)
+        key = key.removesuffix(".NAME") + (f".{chosen}" if isinstance(chosen, str) else "")
+    found = config.origins.get(key)
+    if found is None and isinstance(value, Mapping):
+        found = next((origin for one, origin in config.origins.items() if value and one.startswith(f"{key}.")), None)
+    return Setting(key, value, found or "default")

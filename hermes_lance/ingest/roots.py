@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
-from hermes_lance.core.config import Config, RootSetting
+from hermes_lance.core.config import Config, RootSetting, expanded
 from hermes_lance.core.errors import FileMissing, OutsideRoots, UsageError
 from hermes_lance.core.names import printable, unescaped
 from hermes_lance.core.records import WORKSPACE, Root
@@ -216,7 +216,7 @@ def move_root(config: Config, identifier: str | os.PathLike[str], path: str | os
 
 def _new_folder(config: Config, path: str | os.PathLike[str]) -> Path:
     """A folder that is to become a root, resolved. Raises when it cannot."""
-    folder = _resolved(Path(os.path.expandvars(os.fspath(path))).expanduser())
+    folder = _resolved(Path(expanded(os.fspath(path))))
     shown = printable(os.fspath(folder))[0]
     if not folder.exists():
         raise FileMissing(f"{shown}: no such folder")
@@ -255,7 +255,7 @@ def _file_of(config: Config) -> Path:
 
 def _setting_path(config: Config, text: str) -> Path:
     """A root as written to the folder it means; a relative one starts at the home, wherever the command runs."""
-    return _resolved(config.home / Path(os.path.expandvars(text)).expanduser())
+    return _resolved(config.home / expanded(text))
 
 
 def _resolved(path: Path) -> Path:

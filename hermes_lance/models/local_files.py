@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from hermes_lance.core.config import expanded
 from hermes_lance.core.errors import ModelUnavailable
 
 WEIGHT_SUFFIXES = {".safetensors", ".bin", ".onnx"}
@@ -34,7 +35,7 @@ class LocalModels:
 
         Raises `ModelUnavailable`.
         """
-        path = Path(model).expanduser()
+        path = Path(expanded(model))
         if path.is_dir():
             return self._complete(path, model)
         if path.is_absolute() or model.startswith((".", "~")) or model.count("/") > 1:
@@ -42,7 +43,7 @@ class LocalModels:
         from huggingface_hub import constants, snapshot_download
         from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
 
-        cache = Path(cache_folder).expanduser() if cache_folder else Path(constants.HF_HUB_CACHE)
+        cache = Path(expanded(cache_folder)) if cache_folder else Path(constants.HF_HUB_CACHE)
         try:
             return self._complete(Path(snapshot_download(model, cache_dir=cache, local_files_only=True)), model)
         except (LocalEntryNotFoundError, HFValidationError, HfHubHTTPError) as error:

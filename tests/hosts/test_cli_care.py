@@ -135,7 +135,7 @@ def test_generations_are_listed_newest_first_and_collected(cli, home):
     assert [row["current"] for row in rows] == [True] + [False] * (len(rows) - 1)
     assert rows[0]["files"] == 5
     removed = cli("--home", home, "generations", "gc", "--keep", "1", "--json").json["removed"]
-    assert set(removed) == {"generations", "files", "bytes"} and removed["generations"] > 0
+    assert set(removed) == {"generations", "files", "vector_spaces", "bytes"} and removed["generations"] > 0
     assert len(cli("--home", home, "generations", "list", "--json").json["generations"]) == 1
     assert cli("--home", home, "search", "fresh words", "--json").json["hits"][0]["path"] == "new.md"
 
@@ -214,3 +214,21 @@ def test_a_file_is_found_by_its_name_as_results_show_it(cli, home):
     assert "Indexed as 1 passage." in cli("--home", home, "why", shown).out
     assert cli("--home", home, "verify", f"{shown}:1").out.startswith("exact: ")
     assert cli("--home", home, "forget", "--purge", shown).status == 0
+
+
+def test_doctor_shows_what_was_set_and_by_what(cli, built, monkeypatch):
+    monkeypatch.setenv("HERMES_LANCE_MAX_INJECTED_TOKENS", "900")
+    said = " ".join(cli("--home", built, "doctor").out.split())
+    assert f"knowledgebase.embedders.active = builtin_hash ({built}/config.yaml)" in said.replace("/ ", "/")
+    assert "knowledgebase.max_injected_tokens = 900 ($HERMES_LANCE_MAX_INJECTED_TOKENS)" in said
+    chosen = cli("--home", built, "doctor", "--json").json["settings"]
+    assert [(one["key"], one["value"]) for one in chosen] == [
+        ("knowledgebase.max_injected_tokens", 900),
+        ("knowledgebase.embedders.active", "builtin_hash"),
+    ]
+
+
+def test_a_workspace_that_may_not_be_made_is_named(cli, tmp_path):
+    (tmp_path / "config.yaml").write_text("workspace: {path: nowhere, auto_create: false}\n", encoding="utf-8")
+    ending = cli("--home", tmp_path, "build")
+    assert (ending.status, "auto_create" in ending.err, (tmp_path / "nowhere").exists()) == (33, True, False)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 import click
 
+from hermes_lance.core.config import Setting, chosen_settings
 from hermes_lance.core.names import printable
 from hermes_lance.hosts.cli.given import absolute, meant_here
 from hermes_lance.hosts.cli.groups import Command, LazyGroup
 from hermes_lance.hosts.cli.interrupt import interruptible
 from hermes_lance.hosts.cli.invocation import Invocation, pass_invocation
-from hermes_lance.hosts.output import amount, shown, size_words, wrapped
+from hermes_lance.hosts.output import Console, amount, shown, size_words, wrapped
 
 
 @click.command("why", cls=Command)
@@ -66,7 +68,15 @@ def doctor(invocation: Invocation, fix: bool) -> int:
         from hermes_lance.plugged import health
 
         plugins = {one.category: one.as_json() for one in health(library)}
-        invocation.console.document({"success": not fatal, "healthy": healthy, "checks": rows, "plugins": plugins})
+        invocation.console.document(
+            {
+                "success": not fatal,
+                "healthy": healthy,
+                "checks": rows,
+                "plugins": plugins,
+                "settings": [asdict(one) for one in chosen_settings(library.config)],
+            }
+        )
         return int(fatal)
     console = invocation.console
     width = max((len(check.name) for check in checks), default=0)
@@ -79,9 +89,31 @@ def doctor(invocation: Invocation, fix: bool) -> int:
         console.lines(indent + line for line in rest)
         if check.remedy and not check.ok:
             console.paragraph(check.remedy, indent=indent)
+    _print_settings(console, chosen_settings(library.config))
     console.line()
     console.line("Healthy." if healthy else "Not healthy." if fatal else "Usable; see the notes.")
     return int(fatal)
+
+
+def _print_settings(console: Console, chosen: Sequence[Setting]) -> None:
+    """The keys that somebody has set, and where: all others have their defaults."""
+    console.line()
+    if not chosen:
+        console.line("All settings have their defaults.")
+        return
+    for one in chosen:
+        console.paragraph(f"{one.key} = {value_words(one.value)}  ({one.origin})", hanging="  ")
+
+
+def value_words(value: object) -> str:
+    """A value of a setting as one would write it."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key}: {value_words(one)}" for key, one in value.items())
+    if isinstance(value, tuple):
+        return ", ".join(str(getattr(one, "path", one)) for one in value)
+    return str(value)
 
 
 def _sentences(text: str, width: int) -> list[str]:

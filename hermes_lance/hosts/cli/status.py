@@ -48,6 +48,7 @@ def print_status(console: Console, state: dict[str, Any]) -> None:
         dims = f", {embedder['dims']} dimensions" if embedder.get("dims") else ""
         rows.append(("Embedder", f"{embedder.get('name')}{dims}"))
     rows.append(("Automatic", f"retrieval mode {state.get('retrieval_mode')}"))
+    rows.append(("Privacy", state.get("leaves")))
     rows.append(("Plugins", _plugin_words(state.get("plugins") or {})))
     for name, value in rows:
         label = console.styled(f"{name:<12}", "bold")

@@ -24,6 +24,7 @@ _CLI = "hermes_lance.hosts.cli"
     cls=LazyGroup,
     lazy={
         "status": (f"{_CLI}.status:status", "What is indexed, and how current it is."),
+        "setup": (f"{_CLI}.setup:setup", "Answer a few questions: mode, embedder, reranker, extras."),
         "init": (f"{_CLI}.workspace_changes:init", "Make the usual folders."),
         "index": (f"{_CLI}.build:build", "Index new and changed files (the same as `build`)."),
         "delete": (f"{_CLI}.removal:delete", "Drop a document from the index until its file changes."),
