@@ -48,5 +48,6 @@ def refuse_keys(where: str, options: Mapping[str, Any]) -> None:
             raise ConfigError(
                 f"{where}.{option}: keys are not read from the configuration",
                 hint="Remove that line and export the key as a variable of the environment, such as OPENAI_API_KEY, "
-                "GOOGLE_API_KEY, COHERE_API_KEY or VOYAGE_API_KEY. Where the file may have been seen by others, have the provider replace the key.",
+                "GOOGLE_API_KEY, COHERE_API_KEY or VOYAGE_API_KEY. Where the file may have been seen by others, have "
+                "the provider replace the key.",
             )

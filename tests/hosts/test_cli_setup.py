@@ -199,6 +199,13 @@ def test_switching_off_sets_the_mode_off_and_switching_on_turns_both_switches(se
     assert written == {"workspace": {"enabled": True}, "knowledgebase": {"retrieval_mode": "gated"}}
 
 
+def test_a_service_needs_its_yes_where_indexing_is_off_as_well_since_questions_are_sent(setup, home):
+    assert setup("--yes", "--disable", "--embedder", "openai").status == 2
+    assert (home / "config.yaml").read_text(encoding="utf-8") == CONFIG
+    assert setup("--yes", "--disable", "--embedder", "openai", "--send-text-to", "openai").status == 0
+    assert "api.openai.com" in setup("--json").json["leaves"]
+
+
 @pytest.mark.parametrize(
     "words", [["--embedder", "minillm"], ["--reranker", "coher"], ["--mode", "sometimes"], ["--install", "everything"]]
 )

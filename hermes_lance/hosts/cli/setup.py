@@ -83,8 +83,7 @@ def _with_consent(
     from hermes_lance.outbound import services
 
     config = library.config
-    if not answers.enabled:
-        return answers, [], None
+    # Where indexing is off as well: what is indexed can be searched, which sends the question.
     chosen = answers.config(config)
     found, before = services(chosen), services(config)
     new = [one for one in found if one not in before]
@@ -169,11 +168,12 @@ def _show(invocation: Invocation, library: Library, answers: Answers, found: Seq
 
 
 def _rows(answers: Answers) -> list[tuple[str, str]]:
+    mode = ("Mode", f"{answers.mode}: {MODES[answers.mode]}")
     if not answers.enabled:
-        return [("Indexing", "off")]
+        return [("Indexing", "off"), mode]
     return [
         ("Indexing", "on"),
-        ("Mode", f"{answers.mode}: {MODES[answers.mode]}"),
+        mode,
         ("Embedder", answers.embedder),
         ("Reranker", answers.reranker),
         ("Pictures", "read" if answers.ocr else "not read"),
