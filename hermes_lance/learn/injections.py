@@ -19,6 +19,8 @@ from hermes_lance.core.redact import redact
 from hermes_lance.learn import usage
 
 LONGEST_QUERY_CHARS = 1_000
+LONGEST_LOOKED_AT_CHARS = 20 * LONGEST_QUERY_CHARS
+"""What is cut off anyway need not be looked through for secrets; one that reaches that far is still seen as one."""
 MOST_TURNS = 20_000
 """Older ones are removed."""
 _CLEANED_EVERY = 500
@@ -50,7 +52,8 @@ _COLUMNS = ("at", "session_id", "turn_id", "query", "query_sha", "mode", "stage"
 def record(file: Path, turn: Injection) -> int:
     """Adds a turn; its number. Raises as `usage.opened` does, and `OSError`."""
     at = turn.at or time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-    query = redact(turn.query.encode("utf-8", "replace").decode("utf-8"))[:LONGEST_QUERY_CHARS]
+    beginning = turn.query[:LONGEST_LOOKED_AT_CHARS]
+    query = redact(beginning.encode("utf-8", "replace").decode("utf-8"))[:LONGEST_QUERY_CHARS]
     # Of the masked text: a hash of a short message with a secret in it would give the secret away.
     query_sha = hashlib.sha256(query.encode("utf-8")).hexdigest()
     reason = redact(turn.reason)[:LONGEST_QUERY_CHARS]
@@ -101,7 +104,7 @@ def _storable(value: object) -> object:
 
 
 def purge(file: Path, paths: Collection[str], shas: Collection[str], stretches: Sequence[str] = ()) -> int:
-    """Removes every turn that was given one of these documents or whose message names one; how many.
+    """Removes every turn that was given one of these documents, or whose message or ending names one; how many.
 
     `paths`: display paths; `shas`: SHA-256 of whole files, so that copies count; `stretches`: parts of their text that
     no message may quote. No byte of what was removed is left in the file.
@@ -115,8 +118,8 @@ def purge(file: Path, paths: Collection[str], shas: Collection[str], stretches: 
     with usage.opened(file) as connection:
         sources = connection.execute("SELECT DISTINCT injection_id, path, sha256 FROM injected_sources")
         doomed = {row["injection_id"] for row in sources if row["path"] in paths or row["sha256"] in shas}
-        for row in connection.execute("SELECT id, query FROM injections"):
-            said = row["query"]
+        for row in connection.execute("SELECT id, query, reason FROM injections"):
+            said = f"{row['query']}\n{row['reason']}"
             if (names and named.search(said)) or any(one in said for one in stretches):
                 doomed.add(row["id"])
         connection.executemany("DELETE FROM injections WHERE id = ?", [(one,) for one in sorted(doomed)])

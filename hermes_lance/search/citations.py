@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from hermes_lance.core.citation import Citation, readings
 from hermes_lance.core.injected import InjectedSource
+from hermes_lance.search.render import path_line
 
 EXACT, WRONG_PLACE, UNKNOWN = "exact", "wrong lines", "unknown source"
 
@@ -87,7 +88,8 @@ def _judged(text: str, given: Sequence[InjectedSource]) -> tuple[Cited, list[Inj
 
 def _of_path(path: str, given: Sequence[InjectedSource]) -> list[InjectedSource]:
     path = path.strip().strip("`'\"").removeprefix("./")
-    sources = [one for one in given if one.path == path]
+    # An answer can only repeat what its agent was shown, where brackets and hidden characters of a name are others.
+    sources = [one for one in given if path in (one.path, path_line(one.path))]
     if not sources and path:
         ending = [one for one in given if one.path.endswith(f"/{path}")]
         sources = ending if len({one.path for one in ending}) == 1 else []

@@ -8,7 +8,7 @@ ranking of the message as it stands (see `ranking`), so that a change of subject
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from hermes_lance.core.scripts import runs_without_spaces
@@ -38,7 +38,7 @@ def enriched(message: str, history: Sequence[Message]) -> str:
     message = message.strip()
     if not history or not needs_more(message):
         return message
-    parts, known = [message], {_plain(message)}
+    parts, known = [message], {_plain(message), _plain(message[:LONGEST_CHARS])}
     for earlier in user_messages(history):
         plain = _plain(earlier)
         # A host may have appended the current message already; and "ok, thanks" tells nothing.
@@ -66,15 +66,14 @@ def needs_more(message: str) -> bool:
     return len(analysed.terms) <= FEW_TERMS
 
 
-def user_messages(history: Sequence[Message]) -> list[str]:
-    """What the person said, newest first, without blocks of ours that a host has stored with it."""
-    said = []
+def user_messages(history: Sequence[Message]) -> Iterator[str]:
+    """What the person said, newest first, without blocks of ours that a host has stored with it; of each the beginning,
+    since no more of it can be used."""
     for one in reversed(history):
         text = one if isinstance(one, str) else _text_of(one) if isinstance(one, Mapping) else ""
-        text = text.partition(BLOCK_BEGINS)[0].strip()
+        text = text.partition(BLOCK_BEGINS)[0].strip()[:LONGEST_CHARS]
         if text:
-            said.append(text)
-    return said
+            yield text
 
 
 def _text_of(message: Mapping[str, Any]) -> str:

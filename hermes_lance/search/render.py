@@ -199,9 +199,28 @@ def one_line(text: str, longest: int = LONGEST_LINE_CHARS) -> str:
 
 
 def path_line(path: str) -> str:
-    """A path or citation on one harmless line; words like `token` in a name mask nothing."""
+    """A path or citation on one harmless line, with no bracket that would close a header before its end; words like
+    `token` in a name mask nothing."""
     shown = path.replace("\n", "\\n").replace("\r", "\\r").replace("\t", "\\t")
-    return neutral(mask_shapes(without_hidden_characters(shown).replace("\n", "\\n")))
+    return _paired(neutral(mask_shapes(without_hidden_characters(shown).replace("\n", "\\n"))))
+
+
+def _paired(text: str) -> str:
+    """`text` in which square brackets stand in pairs, as in `app/[id]/page.tsx`; any other one becomes round."""
+    alone: list[int] = []
+    opened: list[int] = []
+    for at, character in enumerate(text):
+        if character == "[":
+            opened.append(at)
+        elif character == "]":
+            if opened:
+                opened.pop()
+            else:
+                alone.append(at)
+    if not (opened or alone):
+        return text
+    round_ones = {**dict.fromkeys(opened, "("), **dict.fromkeys(alone, ")")}
+    return "".join(round_ones.get(at, character) for at, character in enumerate(text))
 
 
 # -- what nobody sees ---------------------------------------------------------------------------------------------
@@ -225,10 +244,10 @@ def without_hidden_characters(text: str) -> str:
 # -- delimiters ---------------------------------------------------------------------------------------------------
 
 _DELIMITERS = ("workspace source", "end of workspace source", "source note", "system note")
-_GAP = r"(?:[^\w\]]|_){0,64}+"
-"""What a reader looks over between two letters: blanks, dots, joiners, combining marks."""
+_GAP = r"(?:[^\w\]\s]|_|\s++){0,64}+"
+"""What a reader looks over between two letters: blanks, dots, joiners, combining marks; of blanks any number."""
 _FORGED = re.compile(
-    rf"[\[【〔〖「『⟦《〈](?={_GAP}(?:{'|'.join(_GAP.join(one.replace(' ', '')) for one in _DELIMITERS)}))"
+    rf"[\[【〔〖「『⟦《〈⁅❲⟨](?={_GAP}(?:{'|'.join(_GAP.join(one.replace(' ', '')) for one in _DELIMITERS)}))"
 )
 _LOOK_ALIKE = str.maketrans("аеорсухкмтнѕіјԁԛԝαεορυκιντ", "aeopcyxkmthsijdqwaeopukivt")
 _TEMPLATE_TOKENS = re.compile(

@@ -32,7 +32,7 @@ MODES = ("off", "gated", "always")
 INJECTED = "injected"
 """The stage of a turn that has a block; every other stage is the one that ended it."""
 LONGEST_MESSAGE_CHARS = 2_000
-"""Of a message that are searched for: of a pasted log its beginning and its end, where the question stands."""
+"""Of a message that are looked at: of a pasted log its beginning and its end, where the question stands."""
 HOOK_CHARS = 9_900
 """Of a whole block on the hook route: the host puts longer ones aside into a file."""
 
@@ -86,15 +86,16 @@ def turn(
 
     if mode == "off":
         return ended("mode", "retrieval is off; turn it on with `hermes-lance workspace mode gated`")
-    if not message.strip():
+    message = _shortened(message)
+    if not message:
         return ended("message", "the message is empty")
     if mode == "gated":
-        # The gate sees the message as it was written: a "thanks" stays one, whatever was said before.
+        # The gate sees the message and nothing else: a "thanks" stays one, whatever was said before.
         verdict = gate.before(message, config.gate)
         if not verdict.opens:
             return ended("gate", verdict.reason)
         trace.note("gate", "open", reason=verdict.reason)
-    asked = _asked(message, history)
+    asked = Query(message, in_context=enrich.enriched(message, history))
     trace.note("enrich", "enriched" if asked.in_context != asked.text else "as it is", query=asked.in_context)
     served = shelf()
     ranking, found = _candidates(asked, config, served, trace)
@@ -142,12 +143,12 @@ def _evidence(message: str, ranking: Ranking, found: Sequence[Option], shelf: Sh
     )  # fmt: skip
 
 
-def _asked(message: str, history: Sequence[enrich.Message]) -> Query:
+def _shortened(message: str) -> str:
     text = message.strip()
     if len(text) > LONGEST_MESSAGE_CHARS:
         half = LONGEST_MESSAGE_CHARS // 2
         text = f"{text[:half]} {text[-half:]}"
-    return Query(text, in_context=enrich.enriched(text, history))
+    return text
 
 
 def _candidates(query: Query, config: Config, shelf: Shelf, trace: Trace) -> tuple[Ranking, list[Option]]:

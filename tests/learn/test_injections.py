@@ -71,6 +71,18 @@ def test_a_message_with_a_secret_is_recorded_without_it(file):
     assert all(b"hunter2" not in one.read_bytes() for one in file.parent.iterdir())
 
 
+def test_of_a_huge_message_only_the_beginning_is_looked_through(file, monkeypatch):
+    looked: list[int] = []
+
+    def redact(text: str) -> str:
+        looked.append(len(text))
+        return text
+
+    monkeypatch.setattr(injections, "redact", redact)
+    injections.record(file, turn("word " * 200_000))
+    assert max(looked) == injections.LONGEST_LOOKED_AT_CHARS
+
+
 def test_names_and_messages_that_are_no_utf8_are_recorded(file):
     injections.record(file, turn("what \udcff is", "caf\udce9.md"))
     found = injections.latest(file)
@@ -83,8 +95,9 @@ def test_a_purge_takes_turns_that_were_given_the_document_a_copy_or_that_name_it
     injections.record(file, turn("what does Private.MD say?"))
     injections.record(file, turn("the zanzibar heliotrope conspiracy begins at noon, right?"))
     injections.record(file, turn("semiprivate.md is another file", session_id="\ud800"))
+    injections.record(file, turn("and now?", stage="error", reason="notes/private.md: cannot be read"))
     injections.record(file, turn("harmless", "other.md", sources=(source("other.md", "cd" * 32),)))
-    assert injections.purge(file, {"notes/private.md"}, {"ab" * 32}, ["zanzibar heliotrope conspiracy"]) == 4
+    assert injections.purge(file, {"notes/private.md"}, {"ab" * 32}, ["zanzibar heliotrope conspiracy"]) == 5
     found = injections.latest(file)
     assert found is not None and found.query == "harmless"
     for needle in (b"notes/private", b"zanzibar", b"about its copy", b"what does"):

@@ -74,3 +74,8 @@ def test_a_file_name_that_two_sources_share_names_neither():
 
 def test_an_answer_full_of_brackets_is_read_in_a_moment():
     assert check("[Source: " * 20_000 + "[" * 20_000, GIVEN).citations == ()
+
+
+def test_a_name_is_cited_as_its_agent_was_shown_it():
+    found = check("[Source: docs/plan.md:1) end.md:3]", [given("docs/plan.md:1] end.md", (1, 9))])
+    assert [one.verdict for one in found.citations] == ["exact"]

@@ -62,7 +62,7 @@ def test_only_the_person_is_quoted():
 
 def test_the_text_of_lists_of_parts_counts_and_the_rest_of_them_does_not():
     parts = [{"type": "text", "text": "nightly"}, {"type": "image_url", "image_url": {}}, "backups", 7, None]
-    assert user_messages([{"role": "user", "content": parts}]) == ["nightly\nbackups"]
+    assert list(user_messages([{"role": "user", "content": parts}])) == ["nightly\nbackups"]
 
 
 @pytest.mark.parametrize("odd", [None, 7, {}, {"role": "user"}, {"role": "user", "content": None}, {"content": 3}])
@@ -94,3 +94,10 @@ def test_the_whole_question_is_cut_and_the_message_comes_first():
 
 def test_a_message_without_words_needs_more_and_breaks_nothing():
     assert needs_more("?!") and enriched("  ", ["x y z"]) is not None
+
+
+def test_of_a_long_earlier_message_no_more_is_read_than_can_be_used():
+    (read,) = user_messages(said("canary " * 200_000))
+    assert len(read) == LONGEST_CHARS
+    long = "where does it go? " * 40
+    assert enriched(long, said(EARLIER, long)).count("where") == long.count("where")

@@ -8,6 +8,7 @@ import pytest
 
 import hermes_lance
 from hermes_lance.core.errors import ModelUnavailable
+from hermes_lance.search import gate
 from hermes_lance.search.render import BLOCK_NOTE
 from hermes_lance.store.lock import writing
 
@@ -138,6 +139,23 @@ def test_a_pasted_log_is_searched_by_its_beginning_and_its_end(tmp_path):
     made = library.context("canary " + "xyzzy " * 5_000 + " backups", mode="always")
     assert {one.path for one in made.sources} == {"a.md", "b.md"}
     assert len(made.query) <= 2_001
+
+
+def test_no_stage_reads_a_huge_message_through(library, monkeypatch):
+    looked: list[int] = []
+
+    def before(message: str, config: object) -> gate.Verdict:
+        looked.append(len(message))
+        return gate.Verdict(True, "open")
+
+    def after(evidence: gate.Evidence, config: object) -> gate.Verdict:
+        looked.append(len(evidence.message))
+        return gate.Verdict(True, "open")
+
+    monkeypatch.setattr(gate, "before", before)
+    monkeypatch.setattr(gate, "after", after)
+    made = library.context("canary " * 150_000, mode="gated")
+    assert made.injected and looked == [2_001, 2_001]
 
 
 @pytest.mark.parametrize("settings", ["enabled: false", "retrieval_mode: off"])
