@@ -69,7 +69,12 @@ def _settings(
 
 
 def context(
-    config: Config, shelf: Callable[[], Shelf], message: str | Sequence[Any], history: Sequence[Any], mode: str | None
+    config: Config,
+    shelf: Callable[[], Shelf],
+    message: str | Sequence[Any],
+    history: Sequence[Any],
+    mode: str | None,
+    until: float | None,
 ) -> Turn:
     """See `Turns.context`."""
     from hermes_lance.search.enrich import text_of
@@ -78,7 +83,7 @@ def context(
     wanted = config.retrieval_mode if mode is None else mode
     text = text_of(message)
     try:
-        return replace(_served(config, shelf, text, history, mode), message=text)
+        return replace(_served(config, shelf, text, history, mode, until), message=text)
     except DatasetMissing as error:
         return Turn(False, "index", f"nothing is indexed yet: {error.hint}", wanted, message=text)
     except HermesLanceError as error:
@@ -90,7 +95,14 @@ def context(
         return Turn(False, "error", f"{type(error).__name__}: {error}", wanted, message=text)
 
 
-def _served(config: Config, shelf: Callable[[], Shelf], text: str, history: Sequence[Any], mode: str | None) -> Turn:
+def _served(
+    config: Config,
+    shelf: Callable[[], Shelf],
+    text: str,
+    history: Sequence[Any],
+    mode: str | None,
+    until: float | None,
+) -> Turn:
     from hermes_lance.search.turn import MODES, Turn, turn
 
     wanted = config.retrieval_mode if mode is None else mode
@@ -100,7 +112,7 @@ def _served(config: Config, shelf: Callable[[], Shelf], text: str, history: Sequ
         return Turn(False, "mode", "the workspace is switched off in the configuration", wanted)
     if mode is None and wanted != "off" and config.inject.injection_route == "tool_only":
         return Turn(False, "mode", "injection_route is tool_only: agents ask for passages themselves", wanted)
-    return turn(text, history, wanted, config, shelf)
+    return turn(text, history, wanted, config, shelf, until)
 
 
 def shelf(library: Library) -> Shelf:

@@ -36,17 +36,19 @@ class Turns(ABC):
         record: bool = False,
         session_id: str | None = None,
         turn_id: str | None = None,
+        until: float | None = None,
     ) -> Turn:
         """What an agent is given with `message`: a block, or the stage that ended it. Never raises.
 
         `message`: text, or a list of parts as chat hosts have them, of which those that are text count. `history`:
         earlier messages, oldest first, as strings of the person or `{"role": …, "content": …}`. `mode` instead of the
         configured one. A host that gives the block to its agent says `record`, and which session and turn it was: then
-        `last_turn` and `workspace sources` show it.
+        `last_turn` and `workspace sources` show it. `until`: a `time.monotonic` by which the block is needed; a
+        reranker that takes longer is not waited for, and the block has the fused order.
         """
         from hermes_lance.asking import context
 
-        made = context(self.config, self.shelf, message, history, mode)
+        made = context(self.config, self.shelf, message, history, mode, until)
         if record and not self.caller_owned and made.mode != "off":
             from hermes_lance.recording import record as note
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Sequence
 from pathlib import Path
@@ -25,6 +26,8 @@ log = logging.getLogger(__name__)
 
 TURNS_KEPT = 64
 """A turn can die without a word, so old ones make room for new ones."""
+MOST_LATE = 4
+"""Threads that still look something up for a turn that is over; where there are so many, no further one is begun."""
 LOOK_SECONDS = 0.3
 """How long a turn waits for a look at changed files: most are over by then, a longer one goes on behind it."""
 OWN_SURFACES = frozenset({"", "cli", "tui", "acp", "desktop", "local"})
@@ -43,6 +46,7 @@ class Blocks:
     def __init__(self, libraries: Libraries, keeping: Keeping) -> None:
         self._libraries, self._keeping = libraries, keeping
         self._blocks: OrderedDict[str, str] = OrderedDict()
+        self._late: list[threading.Thread] = []
         self._lock = threading.Lock()
 
     def begin(
@@ -82,25 +86,35 @@ class Blocks:
         from hermes_lance.search.turn import Turn
 
         done: list[Turn] = []
+        mode, milliseconds = library.config.retrieval_mode, library.config.inject.max_wait_ms
+        until = time.monotonic() + milliseconds / 1000
 
         def retrieve() -> None:
             try:
                 self._keeping.before_question(library, wait_seconds=LOOK_SECONDS)
-                done.append(library.context(message, history))
+                done.append(library.context(message, history, until=until))
             except Exception:
                 log.exception("hermes-lance: no context for this turn")
 
+        if self._crowded():
+            log.warning("hermes-lance: no context: %d earlier turns are still being looked up", MOST_LATE)
+            return Turn(False, "wait", f"{MOST_LATE} earlier turns are still being looked up", mode, message=message)
         thread = threading.Thread(target=retrieve, name="hermes-lance-turn", daemon=True)
         thread.start()
-        milliseconds = library.config.inject.max_wait_ms
         thread.join(milliseconds / 1000)
         if done:
             return done[0]
-        mode = library.config.retrieval_mode
         if thread.is_alive():
+            with self._lock:
+                self._late.append(thread)
             log.info("hermes-lance: no context within %d ms", milliseconds)
             return Turn(False, "wait", f"nothing was ready within {milliseconds} ms", mode, message=message)
         return Turn(False, "error", "see the log of the host", mode, message=message)
+
+    def _crowded(self) -> bool:
+        with self._lock:
+            self._late = [thread for thread in self._late if thread.is_alive()]
+            return len(self._late) >= MOST_LATE
 
     def block_of(self, turn_id: str) -> str:
         """The block of a turn that is under way; empty where it has none."""

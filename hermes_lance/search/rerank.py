@@ -72,17 +72,20 @@ class Reranking:
         own = getattr(self.reranker, "timeout_seconds", LIMIT_SECONDS)
         return float(own) if isinstance(own, int | float) and own > 0 else LIMIT_SECONDS
 
-    def order(self, query: str, candidates: Sequence[Candidate], tiers: Sequence[int]) -> Order:
+    def order(
+        self, query: str, candidates: Sequence[Candidate], tiers: Sequence[int], within: float | None = None
+    ) -> Order:
         """The candidates, given best first, by tier, then by score; those without one after them, as they were given.
 
-        Equal scores keep the given order. Never raises: any failure gives the order as it was, with a warning.
+        Equal scores keep the given order. Never raises: any failure gives the order as it was, with a warning. Where
+        there are only so many seconds, no order is waited for any longer (`within`).
         """
         as_given = [(position, None) for position in range(len(candidates))]
         if len(candidates) < 2:
             return Order(as_given, "nothing to order", self.name)
         began = time.monotonic()
         try:
-            scores = checked(self._asked(query, candidates), len(candidates))
+            scores = checked(self._asked(query, candidates, within), len(candidates))
         except HermesLanceError as error:
             return self._failed(as_given, f"{error}", error.hint)
         except Exception as error:
@@ -98,11 +101,12 @@ class Reranking:
         self.trouble = ModelUnavailable(told, hint=hint)
         return Order(as_given, "failed", self.name, f"{told}; the fused order is kept. {hint}".strip())
 
-    def _asked(self, query: str, candidates: Sequence[Candidate]) -> Any:
+    def _asked(self, query: str, candidates: Sequence[Candidate], within: float | None) -> Any:
         self._late = [thread for thread in self._late if thread.is_alive()]
         if self._late:
             raise ModelUnavailable("it is still at work on an earlier question", hint="Ask again in a moment.")
-        limit = self.limit
+        hurried = within is not None and within < self.limit
+        limit = max(0.0, within) if within is not None and hurried else self.limit
         answer: list[Any] = []
         trouble: list[BaseException] = []
         done = threading.Event()
@@ -117,12 +121,13 @@ class Reranking:
 
         thread = threading.Thread(target=run, name=f"hermes-lance-rerank-{self.name}", daemon=True)
         thread.start()
-        if not done.wait(limit + GRACE_SECONDS):
+        if not done.wait(limit if hurried else limit + GRACE_SECONDS):
             self._late.append(thread)
+            more = "max_wait_ms" if hurried else f"rerankers.{self.name}.timeout_seconds"
             raise ModelUnavailable(
-                f"no order within {limit:g} s",
-                hint=f"Give it more time with knowledgebase.rerankers.{self.name}.timeout_seconds, or fewer candidates "
-                "with knowledgebase.fused_top_k.",
+                f"no order within {limit:.3g} s",
+                hint=f"Give it more time with knowledgebase.{more}, or fewer candidates with "
+                "knowledgebase.fused_top_k.",
             )
         if trouble:
             raise trouble[0] if isinstance(trouble[0], Exception) else RuntimeError(repr(trouble[0]))

@@ -6,6 +6,7 @@ wrong by accident is caught by the caller, who has the last word for every door.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -33,6 +34,8 @@ INJECTED = "injected"
 """The stage of a turn that has a block; every other stage is the one that ended it."""
 LONGEST_MESSAGE_CHARS = 2_000
 """Of a message that are looked at: of a pasted log its beginning and its end, where the question stands."""
+REST_SECONDS = 0.2
+"""What choosing and rendering may take once there is an order."""
 HOOK_CHARS = 9_900
 """Of a whole block on the hook route: the host puts longer ones aside into a file."""
 
@@ -75,9 +78,15 @@ class Shelf:
 
 
 def turn(
-    message: str, history: Sequence[enrich.Message], mode: str, config: Config, shelf: Callable[[], Shelf]
+    message: str,
+    history: Sequence[enrich.Message],
+    mode: str,
+    config: Config,
+    shelf: Callable[[], Shelf],
+    until: float | None = None,
 ) -> Turn:
-    """The block for a message, or the stage that ended it. `shelf` is called once the gate lets the message pass."""
+    """The block for a message, or the stage that ended it. `shelf` is called once the gate lets the message pass.
+    `until`: a `time.monotonic` by which the block is needed; an order that would come later is not waited for."""
     trace = Trace()
 
     def ended(stage: str, reason: str, **detail: Any) -> Turn:
@@ -109,7 +118,8 @@ def turn(
         trace.note("evidence", "enough", reason=verdict.reason, **verdict.detail)
     if served.settings.reranking is not None:
         # After the evidence: what the gate keeps back is not sent to any service.
-        found, said = _reordered(asked, found, served.settings.reranking, trace)
+        within = None if until is None else until - time.monotonic() - REST_SECONDS
+        found, said = _reordered(asked, found, served.settings.reranking, within, trace)
         warnings += said
     final = selection.finalists(found, per_file=config.inject.max_chunks_per_file, most=config.inject.final_top_k)
     picked = selection.in_diverse_order(final, served.snapshot.vectors.of_rows, config.inject.diversity)
@@ -181,12 +191,12 @@ def _eligible(ranking: Ranking, shelf: Shelf, trace: Trace) -> Iterator[Option]:
 
 
 def _reordered(
-    asked: Query, found: Sequence[Option], reranking: Reranking, trace: Trace
+    asked: Query, found: Sequence[Option], reranking: Reranking, within: float | None, trace: Trace
 ) -> tuple[list[Option], list[str]]:
     """The candidates as the reranker has them, and what is to be said of it."""
     warnings: list[str] = []
     order = reranking.order(
-        asked.in_context or asked.text, [one.candidate for one in found], [one.tier for one in found]
+        asked.in_context or asked.text, [one.candidate for one in found], [one.tier for one in found], within
     )
     order.tell(trace, warnings)
     return [found[position].reranked(score) for position, score in order.places], warnings

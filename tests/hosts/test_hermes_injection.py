@@ -8,12 +8,13 @@ from typing import Any
 
 import pytest
 
-from hermes_lance.hosts.blocks import TURNS_KEPT, Blocks
+from hermes_lance.hosts.blocks import MOST_LATE, TURNS_KEPT, Blocks
 from hermes_lance.hosts.hermes import shapes
 from hermes_lance.hosts.hermes.injection import Injection
 from hermes_lance.hosts.tools import Libraries
 from hermes_lance.keeping import Keeping
 from hermes_lance.library import Library
+from hermes_lance.models.rerank_heuristic import HeuristicReranker
 
 QUESTION = "how hot is the water for green tea?"
 SETTINGS = "knowledgebase: {retrieval_mode: gated, embedders: {active: builtin_hash}, max_wait_ms: 60000%s}\n"
@@ -148,6 +149,52 @@ def test_a_turn_waits_no_longer_than_it_is_allowed_to(
     goes_on.set()
     last = Library.open(home).last_turn()
     assert last is not None and (last.stage, last.reason) == ("wait", "nothing was ready within 20 ms")
+
+
+def test_what_hangs_is_begun_a_few_times_and_not_at_every_turn(
+    home: Path, door: Injection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (home / "config.yaml").write_text((SETTINGS % "").replace("60000", "20"))
+    goes_on, begun = threading.Event(), []
+
+    def hang(*_: Any, **__: Any) -> None:
+        begun.append(threading.current_thread())
+        goes_on.wait(30)
+
+    monkeypatch.setattr(Keeping, "before_question", lambda *_, **__: ())
+    monkeypatch.setattr(Library, "context", hang)
+    for number in range(MOST_LATE + 3):
+        ask(door, turn=f"t{number}")
+    last = Library.open(home).last_turn()
+    assert last is not None and "still being looked up" in last.reason
+    goes_on.set()
+    for thread in begun:
+        thread.join()
+    assert len(begun) <= MOST_LATE
+    monkeypatch.undo()
+    monkeypatch.setenv("HERMES_HOME", str(home))
+    (home / "config.yaml").write_text(SETTINGS % "")
+    ask(door)
+    assert sent(door) is not None
+
+
+def test_a_reranker_that_is_slower_than_the_turn_costs_its_order_and_not_the_block(
+    home: Path, door: Injection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (home / "workspace" / "black.md").write_text("# Black tea\n\nThe water for black tea is hotter than for green.\n")
+    Library.open(home).index()
+    goes_on = threading.Event()
+
+    def scores(self: object, query: str, candidates: list[Any], *, timeout: float) -> list[float]:
+        goes_on.wait(30)
+        return [0.0] * len(candidates)
+
+    monkeypatch.setattr(HeuristicReranker, "scores", scores)
+    settings = (SETTINGS % ", rerankers: {active: heuristic}").replace("60000", "3000")
+    (home / "config.yaml").write_text(settings)
+    ask(door)
+    assert sent(door) is not None
+    goes_on.set()
 
 
 def test_turns_that_never_end_do_not_pile_up(home: Path, door: Injection) -> None:
