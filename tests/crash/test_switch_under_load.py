@@ -4,6 +4,7 @@ before the change to the last one after the way back."""
 from __future__ import annotations
 
 import threading
+import time
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,6 +26,7 @@ from hermes_lance.models.hashing import HashEmbedder
 
 class Turned:
     name = "turned"
+    sends_to = None
     scripts = frozenset()
     fusion_weight = 1.0
     window_tokens = 1_000_000
@@ -161,4 +163,35 @@ def test_a_process_with_the_old_configuration_does_not_turn_it_back(home, asker)
     assert any("another embedder was configured meanwhile" in warning for warning in report.warnings)
     assert home.library().manifest().space["active"]["embedder"] == "turned"
     assert home.build().vectors_written == 1
+    assert home.healthy()
+
+
+def test_a_change_killed_in_the_middle_goes_on_with_the_next_build(home, asker, child):
+    asker.over.set()
+    plugin = home.folder / "plugins" / "workspace" / "embedders" / "turned" / "__init__.py"
+    slow = TURNED.replace("        return np", "        time.sleep(0.3)\n        return np", 1)
+    plugin.write_text(f"import time\n{slow}", encoding="utf-8")
+    process = child(
+        "import sys\n"
+        "from hermes_lance.ingest import vectors\n"
+        "vectors.ROWS_IN_A_BATCH, vectors.SECONDS_BETWEEN_PUBLICATIONS = 4, -1.0\n"
+        "from hermes_lance.hosts.cli.main import run\n"
+        "run(['--home', sys.argv[1], 'workspace', 'embedder', 'use', 'turned'])",
+        home.folder,
+    )
+    for _ in range(600):
+        space = home.library().manifest().space
+        if space["building"] or process.poll() is not None:
+            break
+        time.sleep(0.05)
+    process.kill()
+    process.wait()
+    shown = switching.spaces(home.library())
+    assert shown["configured"]["embedder"] == "turned", "the configuration is written first"
+    assert (shown["active"]["embedder"], shown["building"]["embedder"]) == ("builtin_hash", "turned")
+    assert 0 < shown["building"]["vectors"] < shown["building"]["vectors_in_all"] == FILES
+    assert home.library().search(said(3), mode="dense", limit=1).hits[0].path == "3.txt"
+    plugin.write_text(TURNED, encoding="utf-8")
+    assert 0 < home.build().vectors_written < FILES
+    assert home.library().manifest().space["active"]["embedder"] == "turned"
     assert home.healthy()

@@ -33,7 +33,7 @@ COMMANDS: dict[str, list[str]] = {
     "bench index": ["{home}/workspace"], "bench query": ["{home}/workspace"], "workspace status": ["--files"],
     "workspace init": [], "workspace index": [], "workspace delete": [NAMES[3]], "workspace add": ["{home}/новый.md"],
     "workspace search": ["."], "workspace retrieve": ["ไฟล์"], "workspace mode": ["gated"], "workspace watch": ["off"],
-    "workspace sources": [], "workspace embedder show": [],
+    "workspace sources": [], "workspace setup": ["--yes"], "workspace embedder show": [],
     "workspace embedder use": ["builtin_hash", "--set", "dims=64"], "workspace embedder rollback": [],
     "workspace list": ["--limit", "100"], "workspace roots list": [], "workspace roots add": ["{home}/полка"],
     "workspace roots move": ["полка", "{home}/книги"], "workspace roots remove": ["книги"],

@@ -286,3 +286,10 @@ def test_without_a_host_the_home_is_the_usual_one(monkeypatch, tmp_path):
 )
 def test_a_build_from_a_chat_gives_way_to_the_chats(words, given):
     assert commands.giving_way(commands.command_words(words)) == given
+
+
+def test_a_setup_in_a_chat_says_that_it_needs_a_terminal_and_takes_flags_instead(home):
+    said = commands.reply("setup", home)
+    assert "no terminal" in said and "--yes" in said and "(exit status 2)" in said
+    assert "Nothing leaves this machine." in commands.reply("setup --yes --mode off", home)
+    assert "retrieval mode off" in commands.reply("status", home)
