@@ -6,11 +6,11 @@ A part of `Library`, on its own floor: each method wires a flow. Loading this fi
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from hermes_lance.core.errors import ArtifactMissing, UsageError
+from hermes_lance.core.errors import UNAVAILABLE, ArtifactMissing, UsageError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,17 +41,41 @@ class Routing(ABC):
     caller_owned: bool
     warnings: list[str]
 
-    def index_artifacts(self, *, full: bool = False, wait_seconds: float = 30.0) -> ArtifactReport:
+    def index_artifacts(
+        self,
+        *,
+        full: bool = False,
+        embed: bool = True,
+        cancelled: Callable[[], bool] | None = None,
+        wait_seconds: float = 30.0,
+    ) -> ArtifactReport:
         """Brings the artifacts in step with skills, scripts, notes, jobs and servers; nothing is written where nothing
-        has changed. Raises `DatasetBusy`, `DatasetReadOnly`, `DiskFull`, `UsageError`.
+        has changed. Vectors are made by an embedder that runs here; none is sent anywhere.
+
+        Raises `DatasetBusy`, `DatasetReadOnly`, `DiskFull`, `Cancelled`, `UsageError`.
         """
-        from hermes_lance.ingest.collecting import build_artifacts
+        from hermes_lance.ingest.collecting import Supplies, build_artifacts
 
         if self.caller_owned:
             raise UsageError(f"{self.dataset}: a dataset named by --dataset is never rebuilt", hint="Use --home.")
-        report = build_artifacts(self.config, self.dataset, self._first_facts, full=full, wait_seconds=wait_seconds)
+        supplies = Supplies(
+            self._first_facts,
+            self._artifact_embedder if embed else lambda space: None,
+            cancelled or (lambda: False),
+            wait_seconds,
+        )
+        report = build_artifacts(self.config, self.dataset, supplies, full=full)
         report.warnings = [*dict.fromkeys([*self.warnings, *report.warnings])]
         return report
+
+    def _artifact_embedder(self, space: Mapping[str, Any]) -> Embedder | None:
+        """The embedder of a vector space; none where it cannot be had or would send text away."""
+        try:
+            model = self._of_space(space)
+        except UNAVAILABLE as error:
+            self._say(f"artifacts are compared by words alone: {error}. {error.hint}")
+            return None
+        return None if model is None or getattr(model, "sends_to", None) else model
 
     def _first_facts(self) -> Facts:
         """What the manifest of a dataset says that holds artifacts before it holds anything else."""
@@ -65,9 +89,17 @@ class Routing(ABC):
         return Facts(self.fingerprints(), first(space), settings_rows(self.config), [])
 
     def route(
-        self, query: str, *, limit: int = 8, offset: int = 0, kind: str | None = None, generation: str | None = None
+        self,
+        query: str,
+        *,
+        limit: int = 8,
+        offset: int = 0,
+        kind: str | None = None,
+        generation: str | None = None,
+        mode: str = "hybrid",
     ) -> RoutePage:
-        """The artifacts to open for a question, best first; of one kind only where that is named.
+        """The artifacts to open for a question, best first; of one kind only where that is named. `mode` is `hybrid`,
+        or `lexical` for words alone.
 
         Raises `DatasetMissing` before the first build, `GenerationMissing`, `UsageError`.
         """
@@ -75,7 +107,11 @@ class Routing(ABC):
 
         if limit < 1 or offset < 0:
             raise UsageError(f"limit {limit}, offset {offset}: the limit is at least 1, the offset at least 0")
-        return route(query, self.snapshot(generation), limit=limit, offset=offset, kind=kind)
+        snapshot = self.snapshot(generation)
+        model = None
+        if mode == "hybrid" and snapshot.artifact_vectors is not None:
+            model = self._artifact_embedder(snapshot.manifest.space["active"])
+        return route(query, snapshot, limit=limit, offset=offset, kind=kind, embedder=model)
 
     def artifact(self, key: str) -> Artifact:
         """The artifact of an id. Raises `ArtifactMissing`."""
@@ -101,6 +137,14 @@ class Routing(ABC):
     @abstractmethod
     def snapshot(self, generation: str | None = None) -> Snapshot:
         """The current generation, or a named one."""
+
+    @abstractmethod
+    def _of_space(self, space: Mapping[str, Any]) -> Embedder | None:
+        """The embedder of a vector space."""
+
+    @abstractmethod
+    def _say(self, warning: str) -> None:
+        """Notes a warning."""
 
     @abstractmethod
     def embedder(self) -> Embedder:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from hermes_lance.artifacts import cron, markdown, mcp, scripts, skills, support_docs, tool_notes
 from hermes_lance.artifacts.edges import edges_between
+from hermes_lance.artifacts.meaning import with_key
 from hermes_lance.artifacts.safe import stored
 from hermes_lance.artifacts.sources import Sources, without_doubles
 from hermes_lance.core.artifact import Artifact, Edge
@@ -40,5 +41,5 @@ def collected(
         mcp.collect(sources),
         tool_notes.collect(sources),
     )
-    artifacts = tuple(map(stored, without_doubles(found)))
+    artifacts = tuple(with_key(stored(one)) for one in without_doubles(found))
     return Collection(artifacts, edges_between(artifacts), tuple(dict.fromkeys(sources.problems)))

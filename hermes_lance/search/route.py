@@ -5,6 +5,7 @@ It names whole things and returns none of their text. The same index and questio
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -13,8 +14,10 @@ from hermes_lance.core.artifact import Artifact
 from hermes_lance.core.words import Analyser
 from hermes_lance.search.route_order import Candidate, Rules
 from hermes_lance.search.route_query import RouteQuery, analysed
+from hermes_lance.store.artifact_rows import kind_key
 
 if TYPE_CHECKING:
+    from hermes_lance.core.contracts import Embedder
     from hermes_lance.store.artifact_lexical import ArtifactIndex
     from hermes_lance.store.artifact_rows import ArtifactRows
     from hermes_lance.store.snapshot import Snapshot
@@ -22,6 +25,14 @@ if TYPE_CHECKING:
 FEWEST_CANDIDATES = 100
 CANDIDATES_FOR_EACH = 20
 """Candidates for each row of the page."""
+NEAREST = 100
+WORDS_SHARE = 0.2
+"""What matching words can add to a cosine."""
+NEAR_ENOUGH = 0.35
+"""Cosine from which on an artifact is an answer that shares no word with the question; nonsense stays below."""
+NEAR_ENOUGH_FOR_A_SENTENCE = 0.2
+"""The same for a question of some length, which is no nonsense."""
+FEWEST_WORDS_OF_A_SENTENCE = 4
 SUPPORT = "skill_support_doc"
 NONE_COLLECTED = "no artifacts are collected yet; run `hermes-lance knowledge build`"
 
@@ -50,39 +61,69 @@ class RoutePage:
     warnings: tuple[str, ...] = ()
 
 
-def route(text: str, snapshot: Snapshot, *, limit: int = 8, offset: int = 0, kind: str | None = None) -> RoutePage:
-    """The page for a question; `kind` allows one kind of artifact only, and one that does not exist finds nothing."""
+def route(
+    text: str,
+    snapshot: Snapshot,
+    *,
+    limit: int = 8,
+    offset: int = 0,
+    kind: str | None = None,
+    embedder: Embedder | None = None,
+) -> RoutePage:
+    """The page for a question. `kind` allows one kind of artifact only; one that does not exist finds nothing.
+
+    With `embedder`, which has made the vectors of the snapshot, meanings are compared too.
+    """
     query = analysed(text)
     index = snapshot.artifact_index
     ordered: list[Routed] = []
     if index is not None and not query.empty and limit > 0:
-        ordered = _Routing(query, index, snapshot.artifacts, limit + offset, kind).ordered()
+        near = _near(query, snapshot, embedder, kind)
+        ordered = _Routing(query, index, snapshot.artifacts, limit + offset, kind, near).ordered()
     page = tuple(ordered[offset : offset + limit])
     warnings = (NONE_COLLECTED,) if index is None else ()
     return RoutePage(text, kind, snapshot.id, page, len(ordered) > offset + limit, warnings)
+
+
+def _near(
+    query: RouteQuery, snapshot: Snapshot, embedder: Embedder | None, kind: str | None
+) -> list[tuple[int, float]]:
+    """Position and cosine of the artifacts nearest in meaning; none for a question that is quoted or only names."""
+    vectors = snapshot.artifact_vectors
+    if embedder is None or vectors is None or query.quoted or query.only_identifiers:
+        return []
+    wanted = [kind_key(kind)] if kind else None
+    return vectors.search(embedder.embed_query(query.text), NEAREST, source_ids=wanted)
 
 
 class _Routing:
     """One question on its way."""
 
     def __init__(
-        self, query: RouteQuery, index: ArtifactIndex, rows: ArtifactRows, wanted: int, kind: str | None
+        self,
+        query: RouteQuery,
+        index: ArtifactIndex,
+        rows: ArtifactRows,
+        wanted: int,
+        kind: str | None,
+        near: Sequence[tuple[int, float]],
     ) -> None:
         self._query, self._index, self._rows = query, index, rows
         self._depth = max(CANDIDATES_FOR_EACH * wanted, FEWEST_CANDIDATES)
         self._kinds = (kind,) if kind else ()
         self._expanded: dict[str, list[str]] = {}
         self._found: dict[int, Candidate] = {}
+        self._near = near
 
     def ordered(self) -> list[Routed]:
         """Everything that matches, best first, families put together."""
         self._expand()
         self._collect()
         rules = Rules(self._query, self._expanded, Analyser())
+        self._bring_near()
         every = list(self._found.values())
         rules.read(every)
-        for one in every:
-            one.fused = one.lexical or 0.0
+        self._fuse(rules)
         every.sort(key=rules.key)
         rows = [_routed(one, rules, self._query) for one in every]
         if self._query.quoted or self._kinds:
@@ -140,6 +181,31 @@ class _Routing:
     def _score(self, position: int, score: float) -> None:
         one = self._found[position]
         one.lexical = score + (one.lexical or 0.0)
+
+    def _bring_near(self) -> None:
+        """What is near in meaning joins the candidates; without a word in common it must be near enough."""
+        words = len(self._query.words)
+        least = NEAR_ENOUGH if words < FEWEST_WORDS_OF_A_SENTENCE else NEAR_ENOUGH_FOR_A_SENTENCE
+        for position, cosine in self._near:
+            if position in self._found or cosine >= least:
+                self._candidate(position).dense = cosine
+
+    def _fuse(self, rules: Rules) -> None:
+        """One score from both legs: the cosine, and up to `WORDS_SHARE` for words, by how well they match (against the
+        best one) and how much of the question they cover. By words alone it is their score."""
+        every = list(self._found.values())
+        if not self._near:
+            for one in every:
+                one.fused = one.lexical or 0.0
+            return
+        best = max((one.lexical or 0.0 for one in every), default=0.0) or 1.0
+        rarity = {word.stem: self._index.rarity(self._tokens(word.stem)) for word in self._query.words}
+        total = sum(rarity.values()) or 1.0
+        furthest = min(cosine for _, cosine in self._near)
+        for one in every:
+            covered = sum(rarity[word.stem] for word in self._query.words if rules.hit(one, word)) / total
+            by_words = math.sqrt(max(0.0, (one.lexical or 0.0) / best * covered))
+            one.fused = (furthest if one.dense is None else one.dense) + WORDS_SHARE * by_words
 
     # -- families --------------------------------------------------------------------------------------------------
 

@@ -24,6 +24,8 @@ WANTED_KINDS = {
 }  # fmt: skip
 """A word of the question, and the kinds it asks for."""
 MOST_WORDS = 48
+FEWEST_WORDS_OF_SPEECH = 9
+"""A longer quotation that is the whole question is a question."""
 MOST_CHARS = 4_000
 
 _QUOTED = re.compile(r'"([^"]{1,400})"|(?<!\w)\'([^\']{1,400})\'(?!\w)')
@@ -94,6 +96,9 @@ def analysed(text: str, analyser: Analyser | None = None) -> RouteQuery:
     rest = _QUOTED.sub(" ", text)
     spans = [found[0] or found[1] for found in _QUOTED.findall(text)]
     phrases = tuple(phrase for span in spans if (phrase := analyser.query(span).phrase))
+    if len(phrases) == 1 and len(phrases[0]) >= FEWEST_WORDS_OF_SPEECH and not rest.strip():
+        # Somebody has put quotes around a whole question: speech, not words that stand somewhere in this order.
+        rest, phrases = spans[0], ()
     asked = analyser.query(rest)
     words = tuple(_distinct(_words(analyser, rest, asked)))[:MOST_WORDS]
     surfaces = {word.surface for word in words}

@@ -6,6 +6,7 @@ applies before the best rows are cut.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
@@ -74,6 +75,11 @@ class ArtifactIndex(LexicalReader):
     def known(self, token: str) -> bool:
         """Some artifact has the token."""
         return any(self._searcher.doc_freq(name, token) for name in self._layout.analysed)
+
+    def rarity(self, tokens: Alternatives) -> float:
+        """How much a word says: the logarithm of how many artifacts there are for each that has it (IDF)."""
+        rows = max((self._searcher.doc_freq(name, one) for one in tokens for name in self._layout.analysed), default=0)
+        return math.log(1 + self._searcher.num_docs / (1 + rows))
 
     def beginning_with(self, token: str) -> list[str]:
         """Tokens that begin with this one, itself left out, those that most rows have first."""

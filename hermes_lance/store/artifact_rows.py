@@ -15,8 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from hermes_lance.core.artifact import ARTIFACT_COLUMNS, EDGE_COLUMNS, LISTS, Artifact, Edge
+from hermes_lance.core.ids import source_hash, text_sha
 from hermes_lance.store import columns
+from hermes_lance.store.lexical_fields import lexical_digest
 from hermes_lance.store.segment import Segment, SegmentWriter, reading
+from hermes_lance.store.vectors import write_vectors
 
 _ENDS = ("source_id", "target_id")
 _REST = tuple(name for name in EDGE_COLUMNS if name not in _ENDS)
@@ -47,7 +50,23 @@ def write_artifacts(path: Path, artifacts: Sequence[Artifact], edges: Sequence[E
     except BaseException:
         file.discard()
         raise
-    return {**entry, "rows": len(rows), "edges": len(links)}
+    return {**entry, "rows": len(rows), "edges": len(links), "lexical": lexical_digest("artifacts")}
+
+
+def write_artifact_vectors(path: Path, artifacts: Sequence[Artifact], matrix: Any) -> dict[str, Any]:
+    """Writes the vectors of artifacts (float16 `[artifacts by id, dimensions]`); the entry for the manifest."""
+    import numpy as np
+
+    rows = sorted(artifacts, key=lambda one: one.id)
+    kinds = np.array([source_hash(kind_key(one.type)) for one in rows], dtype=np.uint64)
+    return write_vectors(
+        path, matrix, np.arange(len(rows), dtype=np.uint64), kinds, [one.embed_keys[0] for one in rows]
+    )
+
+
+def kind_key(kind: str) -> str:
+    """What stands in the place of a file where vectors are filtered: the kind of artifact."""
+    return text_sha(kind)
 
 
 @dataclass(frozen=True, slots=True)

@@ -97,7 +97,7 @@ def _forgotten(dataset: Path) -> Check:
 def _entries(manifest: Manifest) -> Iterator[dict[str, Any]]:
     yield from manifest.text_segments
     yield from manifest.vector_segments
-    for entry in (manifest.dead, manifest.files, manifest.artifacts):
+    for entry in (manifest.dead, manifest.files, manifest.artifacts, (manifest.artifacts or {}).get("vectors")):
         if entry is not None:
             yield entry
 
@@ -171,6 +171,9 @@ def _artifacts(snapshot: Snapshot) -> Check:
         return Check("artifacts", True, "none were collected yet")
     if index.keys() != [(at, key_number(rows.id(at))) for at in range(len(rows))]:
         return Check("artifacts", False, "Tantivy and the side file name different artifacts", remedy=FIX)
+    vectors = snapshot.artifact_vectors
+    if vectors is not None and vectors.serials().tolist() != list(range(len(rows))):
+        return Check("artifacts", False, "the vectors are of other artifacts", remedy=FIX)
     links = sum(1 for _ in rows.edges())
     return Check("artifacts", True, f"{len(rows):,} artifacts, the same in Tantivy and the side file, {links:,} links")
 

@@ -112,13 +112,8 @@ def _named_files(generations: Iterable[Manifest]) -> tuple[set[str], set[str]]:
     side: set[str] = set()
     folders: set[str] = set()
     for manifest in generations:
-        entries = [
-            *manifest.text_segments,
-            *manifest.vector_segments,
-            manifest.dead,
-            manifest.files,
-            manifest.artifacts,
-        ]
+        entries = [*manifest.text_segments, *manifest.vector_segments, manifest.dead, manifest.files]
+        entries += [manifest.artifacts, (manifest.artifacts or {}).get("vectors")]
         side.update(entry["file"] for entry in entries if entry)
         if manifest.lexical:
             folders.add(manifest.lexical["folder"])

@@ -24,12 +24,11 @@ from hermes_lance.core.memory import give_back
 from hermes_lance.core.records import ChunkRow, KnownFile
 from hermes_lance.store import failpoints
 from hermes_lance.store import manifest as manifests
-from hermes_lance.store.artifact_rows import write_artifacts
+from hermes_lance.store.artifact_rows import write_artifact_vectors, write_artifacts
 from hermes_lance.store.changes import Changes
 from hermes_lance.store.durable import make_private
 from hermes_lance.store.files import FilesState
 from hermes_lance.store.known import KnownFiles
-from hermes_lance.store.lexical_fields import lexical_digest
 from hermes_lance.store.lexical_folder import LexicalFolder
 from hermes_lance.store.lexical_writer import LexicalWriter
 from hermes_lance.store.manifest import Manifest
@@ -69,6 +68,7 @@ class Publication:
         self.changes = Changes()
         self._segment: TextSegmentWriter | None = None
         self._artifacts: tuple[Sequence[Artifact], Sequence[Edge]] | None = None
+        self._artifact_vectors: tuple[Sequence[Artifact], Any] | None = None
         self._fresh_vectors = False
         self._complete_tables: Callable[[], None] | None = None
         self._after = base
@@ -123,9 +123,14 @@ class Publication:
             self._replace(source_id)
 
     def put_artifacts(self, artifacts: Sequence[Artifact], edges: Sequence[Edge]) -> None:
-        """All artifacts and links of the new generation; those of the base are replaced as a whole."""
+        """All artifacts and links of the new generation; those of the base are replaced as a whole, without vectors."""
         self.changes.artifacts = True
         self._artifacts = (artifacts, edges)
+
+    def put_artifact_vectors(self, artifacts: Sequence[Artifact], matrix: Any) -> None:
+        """Vectors of the active space for all artifacts that the new generation has: float16 `[artifacts by id,
+        dimensions]`."""
+        self._artifact_vectors = (artifacts, matrix)
 
     def put_vector(self, serial: int, source_id: str, key: str, vector: Any, *, stored: bool) -> None:
         """One float16 vector of a row. `stored`: the vectors table has this key already, or is given it elsewhere."""
@@ -219,7 +224,8 @@ class Publication:
         if not self._vectors.stored_keys:
             return None
         # Vectors that answer queries are those of the active space, whatever else is being filled.
-        building = self.facts.space.get("building") if not self._vectors.serve else None
+        serve = self._vectors.serve or self._artifact_vectors is not None
+        building = self.facts.space.get("building") if not serve else None
         space = building or self.facts.space["active"]
         self.tables.ensure(space["table"], space["dimensions"])
         return str(space["table"])
@@ -242,7 +248,7 @@ class Publication:
         publish_manifest(self.dataset, manifest)
         # Rows are let go now, whoever still holds this object: a large build has the collector of cycles resting.
         self.written.clear()
-        self._segment = self._artifacts = None
+        self._segment = self._artifacts = self._artifact_vectors = None
         give_back()
         return manifest
 
@@ -310,8 +316,11 @@ class Publication:
             manifest.text_segments.append(self._segment.close())
         manifest.vector_segments += self._vectors.close_segments()
         if self._artifacts is not None:
-            entry = write_artifacts(self._new_side_file("artifacts"), *self._artifacts)
-            manifest.artifacts = {**entry, "lexical": lexical_digest("artifacts")}
+            manifest.artifacts = write_artifacts(self._new_side_file("artifacts"), *self._artifacts)
+        if self._artifact_vectors is not None and manifest.artifacts is not None:
+            vectors = write_artifact_vectors(self._new_side_file("vectors"), *self._artifact_vectors)
+            space = self.facts.space["active"]["table"]
+            manifest.artifacts = {**manifest.artifacts, "space": space, "vectors": vectors}
         if self.changes.of_files or manifest.files is None:
             manifest.files = self.known.write(self._new_side_file("files"))
         manifest.totals = self._totals(manifest)

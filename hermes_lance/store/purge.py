@@ -124,7 +124,8 @@ def _without_forgotten(side: Path, manifest: Manifest, shas: set[str]) -> dict[s
     known = {one.id for one in kept}
     edges = [one for one in rows.edges() if {one.source_id, one.target_id} <= known]
     entry = write_artifacts(side / f"{ids.unique_name()}.artifacts", kept, edges)
-    manifest.artifacts = {**(manifest.artifacts or {}), **entry}
+    # Vectors stand by position: those of the rest come back from their table with the next build.
+    manifest.artifacts = entry
     manifest.totals = {**manifest.totals, "artifacts": len(kept), "edges": len(edges)}
     return {"artifacts": ("id", known), "edges": ("id", {edge_id(one) for one in edges})}
 

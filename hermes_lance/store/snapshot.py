@@ -40,6 +40,7 @@ class Snapshot:
         self._lexical: LexicalReader | None = None
         self._artifacts: ArtifactRows | None = None
         self._artifact_index: ArtifactIndex | None = None
+        self._artifact_vectors: VectorRows | None = None
         self._mapped_before = resident().files
 
     @property
@@ -73,6 +74,16 @@ class Snapshot:
                 check_size(folder / name, entry["size"])
             self._artifact_index = ArtifactIndex(folder / "artifacts")
         return self._artifact_index
+
+    @property
+    def artifact_vectors(self) -> VectorRows | None:
+        """The vectors of the artifacts, by position; none where there are none of the active space."""
+        entry, active = self.manifest.artifacts or {}, self.manifest.space.get("active") or {}
+        if "vectors" not in entry or entry["space"] != active.get("table"):
+            return None
+        if self._artifact_vectors is None:
+            self._artifact_vectors = VectorRows(self.dataset / manifests.SIDE, [entry["vectors"]], DeadRows())
+        return self._artifact_vectors
 
     def let_go(self) -> None:
         """To be called after a search: gives pages back where so many are mapped that they would be felt.

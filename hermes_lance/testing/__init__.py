@@ -108,6 +108,8 @@ class Contents:
     """Id to the whole thing that an agent can open."""
     edges: frozenset[Edge] = frozenset()
     """Links between artifacts."""
+    artifact_vectors: dict[str, bytes] = field(default_factory=dict)
+    """Id to the vector (float16 bytes) of an artifact."""
 
 
 def contents_of(dataset: Path) -> Contents:
@@ -131,7 +133,29 @@ def contents_of(dataset: Path) -> Contents:
     vectors = _vectors_agreed_on(snapshot, tables, versions, active.get("table"), rows)
     records = {key: asdict(known) for key, known in files.items()}
     artifacts, edges = _artifacts_agreed_on(snapshot, tables, versions)
-    return Contents(records, rows, vectors, str(active.get("signature", "")), artifacts, edges)
+    routed = _artifact_vectors_agreed_on(snapshot, tables, versions, active.get("table"))
+    return Contents(records, rows, vectors, str(active.get("signature", "")), artifacts, edges, routed)
+
+
+def _artifact_vectors_agreed_on(
+    snapshot: Snapshot, tables: Any, versions: dict[str, int], table: str | None
+) -> dict[str, bytes]:
+    if snapshot.artifact_vectors is None:
+        return {}
+    found: dict[str, bytes] = {}
+    stored = {
+        key: vector.values.to_numpy(zero_copy_only=False).tobytes()
+        for batch in tables.read(table, ["key", "vector"], version=versions[str(table)])
+        for key, vector in zip(batch.column("key").to_pylist(), batch.column("vector"), strict=True)
+    }
+    for segment in snapshot.artifact_vectors.segments:
+        for at, serial in enumerate(segment.serials.tolist()):
+            one = snapshot.artifacts.row(serial)
+            assert one.embed_keys == (segment.key(at),), f"the vector of {one.id} is of another text"
+            found[one.id] = segment.matrix[at].tobytes()
+            assert stored.get(segment.key(at)) == found[one.id], "a vector differs between Lance and the side files"
+    assert len(found) == len(snapshot.artifacts), "artifacts without vectors beside others that have some"
+    return found
 
 
 def _artifacts_agreed_on(

@@ -6,6 +6,8 @@ import pytest
 
 import hermes_lance
 from hermes_lance.core.errors import UsageError
+from hermes_lance.ingest import collecting
+from hermes_lance.testing import contents_of
 
 
 @pytest.fixture
@@ -79,3 +81,42 @@ def test_a_dataset_of_somebody_else_is_only_read(home):
     assert borrowed.route("deploy").rows
     with pytest.raises(UsageError, match="never rebuilt"):
         borrowed.index_artifacts()
+
+
+def test_vectors_are_made_once_and_kept_beside_those_of_documents(home, monkeypatch):
+    from hermes_lance.models.hashing import HashEmbedder
+
+    embedded = []
+    before = HashEmbedder.embed_documents
+
+    def counted(self, texts, **more):
+        embedded.extend(texts)
+        return before(self, texts, **more)
+
+    monkeypatch.setattr(HashEmbedder, "embed_documents", counted)
+    library = hermes_lance.open(home)
+    library.index_artifacts()
+    assert len(embedded) == 2 and len(contents_of(library.dataset).artifact_vectors) == 2
+    (home / "workspace" / "a.md").write_text("# A\n\nThe harbour.\n")
+    library.index()
+    (home / "skills" / "deploy" / "SKILL.md").write_text("---\nname: deploy\ndescription: Other.\n---\n")
+    library.index_artifacts()
+    assert len(embedded) == 5, "two passages, and the skill that has changed"
+    assert library.index_artifacts(full=True).published == 1 and len(embedded) == 5
+    assert contents_of(library.dataset).artifact_vectors.keys() == {"skill:deploy", "skill:roll-back"}
+
+
+def test_many_new_strings_are_embedded_in_batches_after_the_words_can_be_found(home, monkeypatch):
+    monkeypatch.setattr(collecting, "FEW_STRINGS", 0)
+    monkeypatch.setattr(collecting, "STRINGS_AT_ONCE", 1)
+    library = hermes_lance.open(home)
+    assert library.index_artifacts().published == 3, "words, then two batches"
+    assert len(contents_of(library.dataset).artifact_vectors) == 2
+
+
+def test_without_its_model_artifacts_are_found_by_words_and_get_vectors_later(home):
+    library = hermes_lance.open(home)
+    library.index_artifacts(embed=False)
+    assert library.snapshot().artifact_vectors is None and library.route("deploy").rows
+    assert library.index_artifacts().published == 1
+    assert library.snapshot().artifact_vectors is not None

@@ -135,3 +135,62 @@ def test_kinds_are_asked_for_by_words_outside_of_quotes():
     assert analysed("zone mcp").kinds == {"mcp_server", "script"}
     assert analysed('"zone" cron').kinds == frozenset()
     assert analysed("LEDGER_DSN run.sh").only_identifiers and not analysed("the ledger").only_identifiers
+
+
+class Meanings:
+    """An embedder for which a text means what one of three subjects is about."""
+
+    SUBJECTS = (("water", "garden", "tomato"), ("photo", "picture", "image"), ("call", "meeting", "minutes"))
+
+    def embed_query(self, text):
+        import numpy as np
+
+        vector = np.full(64, 0.01, dtype=np.float32)
+        for at, words in enumerate(self.SUBJECTS):
+            vector[at] += sum(word in text.lower() for word in words)
+        return vector / np.linalg.norm(vector)
+
+
+@pytest.fixture
+def meant(tmp_path):
+    """A snapshot of three skills with vectors, and a function from a question to its page."""
+    import numpy as np
+
+    model = Meanings()
+    artifacts = [
+        made("skill:garden-irrigation", "Adjust valves by soil moisture.", embed_keys=("0" * 31 + "1",)),
+        made("skill:photo-archive", "Copy what the phone has taken.", embed_keys=("0" * 31 + "2",)),
+        made("skill:minutes", "Turn a recording into decisions.", embed_keys=("0" * 31 + "3",)),
+    ]
+    rows = sorted(artifacts, key=lambda one: one.id)
+    matrix = np.stack([model.embed_query(f"{one.title} {one.summary}") for one in rows]).astype(np.float16)
+    work = Publication(tmp_path, Tables(tmp_path), None, "run", Facts(space=SPACE))
+    work.put_artifacts(artifacts, [])
+    work.store_vectors([one.embed_keys[0] for one in rows], matrix)
+    work.put_artifact_vectors(artifacts, matrix)
+    catch_up(tmp_path, work.tables, work.commit(), work.changes)
+    snapshot = open_snapshot(tmp_path)
+
+    def ids(query, kind=None, embedder=model):
+        return [one.artifact.id for one in route(query, snapshot, kind=kind, embedder=embedder).rows]
+
+    return ids
+
+
+def test_what_shares_no_word_is_found_by_its_meaning(meant):
+    assert meant("make the tomatoes less thirsty") == ["skill:garden-irrigation"]
+    assert meant("make the tomatoes less thirsty", embedder=None) == []
+    assert meant("the tomatoes", kind="skill") == ["skill:garden-irrigation"]
+    assert meant("the tomatoes", kind="script") == []
+
+
+def test_quotations_and_bare_names_are_never_answered_by_meaning(meant):
+    assert meant('"the tomatoes"') == [] and meant("TOMATO_COUNT") == [] and meant("tomato.py") == []
+
+
+def test_a_whole_question_in_quotes_is_a_question(meant):
+    assert meant('"Which of my things can make the tomatoes a bit less thirsty?"') == ["skill:garden-irrigation"]
+
+
+def test_what_is_near_to_nothing_gives_an_empty_page(meant):
+    assert meant("zzqx wvut") == []
