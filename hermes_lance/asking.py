@@ -89,8 +89,9 @@ def context(
     except HermesLanceError as error:
         log.warning("no context for this turn: %s", error)
         return Turn(False, "error", f"{error}. {error.hint}", wanted, message=text)
-    except Exception as error:
-        # A turn without context is worth more than no turn; whoever asks `workspace sources` or the log sees why.
+    except (Exception, SystemExit) as error:
+        # A turn without context is worth more than no turn; whoever asks `workspace sources` or the log sees why. The
+        # code of a plugin may end on `sys.exit`, which is to end no host.
         log.exception("no context for this turn")
         return Turn(False, "error", f"{type(error).__name__}: {error}", wanted, message=text)
 

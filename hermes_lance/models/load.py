@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from hermes_lance.core import plugins
-from hermes_lance.core.errors import HermesLanceError
+from hermes_lance.core.errors import HermesLanceError, PluginFailed
 
 if TYPE_CHECKING:
-    from hermes_lance.core.contracts import Embedder
+    from hermes_lance.core.contracts import Embedder, Vectors
 
 
 def embedder(name: str, options: Mapping[str, Any] | None = None, home: Path | None = None) -> Embedder:
@@ -45,7 +45,29 @@ class Guarded:
                 return value(*arguments, **named)
             except HermesLanceError:
                 raise
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 raise plugins.fault("embedders", self._name, error) from error
 
         return call
+
+    def embed_query(self, text: str) -> Vectors:
+        """See the contract; another width would look like a damaged dataset, and NaN would find nothing, unsaid."""
+        made = self.__getattr__("embed_query")(text)
+        return self._checked("embed_query", made, (self.plugin.dimensions,))
+
+    def embed_documents(self, texts: Sequence[str], **named: Any) -> Vectors:
+        """See the contract; what is stored is asked for ever after."""
+        made = self.__getattr__("embed_documents")(texts, **named)
+        return self._checked("embed_documents", made, (len(texts), self.plugin.dimensions))
+
+    def _checked(self, method: str, made: Any, shape: tuple[int, ...]) -> Vectors:
+        import numpy as np
+
+        try:
+            vectors = np.asarray(made, dtype=np.float32)
+        except (TypeError, ValueError):
+            vectors = np.empty(0, dtype=np.float32)
+        if vectors.shape != shape or not np.isfinite(vectors).all():
+            wanted = " x ".join(map(str, shape))
+            raise PluginFailed(f"plugin {self._name} (embedders): {method}() did not return {wanted} finite numbers")
+        return vectors

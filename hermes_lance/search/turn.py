@@ -88,10 +88,11 @@ def turn(
     """The block for a message, or the stage that ended it. `shelf` is called once the gate lets the message pass.
     `until`: a `time.monotonic` by which the block is needed; an order that would come later is not waited for."""
     trace = Trace()
+    warnings: list[str] = []
 
     def ended(stage: str, reason: str, **detail: Any) -> Turn:
         trace.note(stage, "ended", reason=reason, **detail)
-        return Turn(False, stage, reason, mode, trace=tuple(trace.entries))
+        return Turn(False, stage, reason, mode, warnings=tuple(warnings), trace=tuple(trace.entries))
 
     if mode == "off":
         return ended("mode", "retrieval is off; turn it on with `hermes-lance workspace mode gated`")
@@ -108,7 +109,7 @@ def turn(
     trace.note("enrich", "enriched" if asked.in_context != asked.text else "as it is", query=asked.in_context)
     served = shelf()
     ranking, found = _candidates(asked, config, served, trace)
-    warnings = list(ranking.legs.warnings)
+    warnings += dict.fromkeys([*served.warnings, *ranking.legs.warnings])
     if not found:
         return ended("candidates", "nothing was found")
     if mode == "gated":
@@ -136,7 +137,7 @@ def turn(
     return Turn(
         True, INJECTED, f"{len(made.hits)} passages", mode, made.text, made.tokens,
         tuple(_source(hit, served.snapshot.id) for hit in made.hits), served.snapshot.id, asked.in_context,
-        (*served.warnings, *warnings), tuple(trace.entries),
+        tuple(warnings), tuple(trace.entries),
     )  # fmt: skip
 
 

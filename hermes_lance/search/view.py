@@ -81,7 +81,7 @@ def ranked_by(retriever: Retriever, view: View, rows: int) -> list[Fused] | None
     try:
         said: list[Any] = list(retriever.retrieve(view.query, view, rows))
         found = [(int(row), float(score)) for row, score in said]
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         view.legs.warnings.append(f"{plugins.fault('retrievers', name, error)}; builtin_hybrid has answered")
         return None
     ranking: dict[int, Fused] = {}

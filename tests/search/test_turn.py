@@ -116,6 +116,8 @@ def test_without_its_model_a_turn_is_served_by_words_and_says_so(tmp_path, monke
     made = hermes_lance.open(tmp_path / "home").context("canary", mode="gated")
     assert made.injected and made.sources[0].path == "a.md"
     assert any("vectors wait" in warning for warning in made.warnings)
+    ended = hermes_lance.open(tmp_path / "home").context("xyzzy", mode="gated")
+    assert not ended.injected and any("vectors wait" in warning for warning in ended.warnings)
 
 
 def test_a_writer_at_work_keeps_no_turn_waiting(tmp_path):

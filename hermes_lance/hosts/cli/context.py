@@ -26,6 +26,8 @@ def context(invocation: Invocation, message: tuple[str, ...], history: str | Non
     """
     earlier = [] if history is None else read_history(history)
     made = invocation.library().context(" ".join(printable(word)[0] for word in message), earlier, mode)
+    for warning in made.warnings:
+        invocation.console.warn(warning)  # beside a document too, whose keys are agreed
     if invocation.json:
         invocation.document(
             injected=made.injected,
@@ -36,7 +38,6 @@ def context(invocation: Invocation, message: tuple[str, ...], history: str | Non
             sources=[source_document(one) for one in made.sources],
         )
     elif made.injected:
-        invocation.warn(made.warnings)
         invocation.console.verbatim(made.block)
     else:
         invocation.console.paragraph(f"No context. Ended by {made.stage}: {made.reason}.", hanging="  ")
