@@ -158,8 +158,9 @@ class Library(Documents, Embedding, Routing, Turns):
         if report is not None and not in_passing:
             self._list_again(report)
         elif report is None:
-            build = self._building(roots, only, first, full=full, wait_seconds=wait_seconds, time_budget=time_budget)
-            build.embed, build.workers, build.in_passing, build.changed = embed, workers, in_passing, changed
+            how = {"full": full, "wait_seconds": wait_seconds, "time_budget": time_budget, "changed": changed}
+            build = self._building(roots, only, first, **how)
+            build.embed, build.workers, build.in_passing = embed, workers, in_passing
             build.cancelled = cancelled or build.cancelled
             build.approve = approve or build.approve
             build.progress = progress or build.progress

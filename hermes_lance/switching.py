@@ -17,8 +17,11 @@ from hermes_lance.core import registry
 from hermes_lance.core.config import Config, WorkspaceConfig
 from hermes_lance.core.errors import (
     UNAVAILABLE,
+    Cancelled,
     ConfigError,
+    DatasetBusy,
     DatasetMissing,
+    DatasetReadOnly,
     HermesLanceError,
     ModelUnavailable,
     UsageError,
@@ -232,8 +235,15 @@ class _Run:
         try:
             _write(self.library, self.config)
             report = self._index(self.library)
-        except (*UNAVAILABLE, ConfigError) as error:
+        except Cancelled as error:
+            kept = self.base.space["active"]["embedder"]
+            said = f"{error}; {kept} answers, and the configuration names {self.config.embedder} already"
+            hint = f"`hermes-lance build` goes on, `hermes-lance workspace embedder use {kept}` gives it up."
+            raise Cancelled(said, hint=hint) from error
+        except (*UNAVAILABLE, ConfigError, DatasetBusy, DatasetReadOnly) as error:
             self._put_back(file, before)
+            if isinstance(error, UNAVAILABLE):
+                self._settle()
             raise type(error)(f"{error}; the configuration is as it was", hint=error.hint) from error
         return self._outcome(report)
 
@@ -245,7 +255,6 @@ class _Run:
         else:
             replace_file(file, before)
         self.library.reload()
-        self._settle()
 
     def unless_worse(self, data: Path) -> Switched:
         """The configuration last, when the judgement is there; until then nothing else sees the new vectors."""
@@ -261,6 +270,8 @@ class _Run:
 
         try:
             report = self._index(beside, approve=approve)
+        except (DatasetBusy, DatasetReadOnly):
+            raise
         except HermesLanceError:
             self._settle()
             raise

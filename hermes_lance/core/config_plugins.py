@@ -117,6 +117,7 @@ class PluginReader:
         provider = str(section.get("provider") or "local").strip().lower()
         self.reader.note("knowledgebase.embedders.active", " (embeddings.provider)")
         name = _EMBEDDINGS.get(provider, "builtin_hash")
+        self._about_provider("embeddings", provider, _EMBEDDINGS, name)
         wanted = {key: section[key] for key in ("model", "dimensions") if section.get(key) is not None}
         return Chosen(name, wanted if provider in _EMBEDDINGS else {})
 
@@ -134,8 +135,15 @@ class PluginReader:
         if not (bool(provider) if enabled is None else enabled):
             return Chosen("disabled", {})
         name = _RERANKING.get(provider, "heuristic")
+        self._about_provider(key, provider, _RERANKING, name)
         taken = ("timeout_seconds",) if name == "heuristic" else ("model", "timeout_seconds")
         return Chosen(name, {option: section[option] for option in taken if section.get(option) is not None})
+
+    def _about_provider(self, key: str, provider: str, known: Mapping[str, str], instead: str) -> None:
+        if provider not in known and provider != instead:
+            words = ", ".join(one for one in known if one)
+            said = f"knowledgebase.{key}.provider is {provider!r}; one of {words} ({instead} is taken)"
+            self.reader.warnings.append(f"{self.reader.where}: {said}")
 
     def _older(self, key: str, known: list[str]) -> Mapping[str, Any]:
         section = self.reader.section(self.knowledge, key, "knowledgebase.")

@@ -286,3 +286,10 @@ def test_every_key_says_what_it_means():
         key = re.sub(r"(embedders|rerankers|retrievers|index_stores)\.(?!active).*", r"\1.NAME", one.key)
         key = re.sub(r"^(knowledgebase\.(parsers|chunkers))$", r"\1.NAME", key)
         assert meanings.get(key), key
+
+
+def test_a_provider_that_is_not_known_is_said_and_what_takes_its_place():
+    said = "config.yaml: knowledgebase.embeddings.provider is 'elsewhere'; one of local, openai, google"
+    assert read(embeddings={"provider": "elsewhere"}).warnings == (f"{said} (builtin_hash is taken)",)
+    assert "heuristic is taken" in read(reranker={"provider": "somebody"}).warnings[0]
+    assert read(embeddings={"provider": "local"}, reranker={"provider": "heuristic"}).warnings == ()

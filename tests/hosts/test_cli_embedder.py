@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import random
 
@@ -205,6 +206,32 @@ def test_a_server_on_this_machine_needs_no_consent_and_one_that_fails_puts_every
     assert (ready / "config.yaml").read_text(encoding="utf-8") == CONFIG
     shown = embedder("show", "--json").json
     assert (shown["active"]["dimensions"], shown["building"]) == (1024, None)
+
+
+def test_while_another_process_writes_nothing_is_changed(embedder, ready):
+    from hermes_lance.store.lock import writing
+
+    with writing(ready / "knowledgebase" / "indexes", 0.0):
+        ending = embedder("use", "builtin_hash", "--set", "dims=64", "--wait", "0")
+    assert (ending.status, "as it was" in ending.err) == (11, True), ending.err
+    assert (ready / "config.yaml").read_text(encoding="utf-8") == CONFIG
+
+
+def test_a_change_that_is_stopped_says_how_to_go_on_and_how_to_give_it_up(cli, embedder, ready, monkeypatch):
+    from hermes_lance.hosts.cli import embedder as door
+
+    @contextlib.contextmanager
+    def pressed(_):
+        yield lambda: True
+
+    with monkeypatch.context() as patch:
+        patch.setattr(door, "interruptible", pressed)
+        ending = embedder("use", "builtin_hash", "--set", "dims=64")
+    assert ending.status == 130
+    assert "`hermes-lance build` goes on" in ending.err and "embedder use builtin_hash` gives it up" in ending.err
+    assert embedder("show", "--json").json["active"]["dimensions"] == 1024
+    cli("--home", ready, "build")
+    assert embedder("show", "--json").json["active"]["dimensions"] == 64
 
 
 def test_nothing_indexed_yet_means_only_the_configuration(cli, home):
