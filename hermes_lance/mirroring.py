@@ -7,6 +7,7 @@ away where it does not fit, and is not asked for a generation that it does not h
 from __future__ import annotations
 
 import json
+import math
 import shutil
 import threading
 from collections.abc import Iterator, Mapping, Sequence
@@ -92,7 +93,7 @@ def in_step(library: Opened, wait_seconds: float) -> list[str]:
         raise
     except HermesLanceError as error:
         return [f"index store {name} is behind: {error}; lance answers instead. {error.hint}"]
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         return [f"{plugins.fault('index_stores', name, error)}; lance answers instead"]
     return []
 
@@ -180,7 +181,10 @@ def discard(library: Opened) -> None:
     """Removes the indexes of all other stores: for a purge, after which nobody may find the text there. They are made
     again when they are next brought in step."""
     let_go(library)
-    shutil.rmtree(folder_of(library.config), ignore_errors=True)
+    folder = folder_of(library.config)
+    if folder.exists():
+        with disk_errors(str(folder)):  # a purge that could not do this must not say that nothing is left
+            shutil.rmtree(folder)
 
 
 def let_go(library: Opened) -> None:
@@ -199,7 +203,11 @@ def legs(library: Opened, snapshot: Snapshot) -> tuple[StoreLegs | None, tuple[s
         return None, (f"{found.trouble}; lance answers instead. {found.trouble.hint}",)
     file = _mark_file(library.config, name)
     mark = _Mark.read(file)
-    if mark is None or mark.generation != _state(snapshot.manifest) or mark.signature != str(found.made.signature()):
+    try:
+        signature = str(found.made.signature())
+    except (Exception, SystemExit) as error:
+        return None, (f"{plugins.fault('index_stores', name, error)}; lance answers instead",)
+    if mark is None or (mark.generation, mark.signature) != (_state(snapshot.manifest), signature):
         return None, (f"index store {name} does not hold this generation; lance answers. Run `hermes-lance build`.",)
     key = f"{name} {mark.generation}"
     with _opening:
@@ -208,7 +216,7 @@ def legs(library: Opened, snapshot: Snapshot) -> tuple[StoreLegs | None, tuple[s
             let_go(library)
             try:
                 session = found.made.open(file.with_suffix(""), dimensions=snapshot.vectors.dimensions)
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 return None, (f"{plugins.fault('index_stores', name, error)}; lance answers instead",)
             known = library.plugged[_SESSION] = Had(key, _Shared(name, session, snapshot))
     return StoreLegs(known.made, snapshot), ()
@@ -261,7 +269,9 @@ class StoreLegs:
             with shared.lock:
                 said = [(str(one), float(score)) for one, score in getattr(shared.session, leg)(what, rows, files)]
                 serials = shared.serials()
-        except Exception as error:
+            if not all(math.isfinite(score) for _, score in said):
+                raise ValueError(f"{leg}() gave scores that are no numbers")  # they would unsettle the whole ranking
+        except (Exception, SystemExit) as error:
             self.warnings.append(f"{plugins.fault('index_stores', shared.name, error)}; lance has answered")
             return None
         found = {serials[one]: score for one, score in said if one in serials}

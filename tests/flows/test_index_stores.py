@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import hermes_lance
+from hermes_lance.core.errors import HermesLanceError
 
 STORE = """
 from hermes_lance.testing import FileStore
@@ -173,6 +175,31 @@ def test_a_leg_that_raises_is_answered_for_by_ours(home):
     paths, by_store, warnings = home.ask("narwhal")
     assert "a.txt" in paths and not by_store
     assert "ZeroDivisionError" in warnings[0] and "lance has answered" in warnings[0]
+
+
+@pytest.mark.parametrize("score", ["float('nan')", "float('inf')", "__import__('sys').exit(1)"])
+def test_scores_that_are_none_unsettle_no_ranking(home, score):
+    home.store(STORE.replace("score + 1000", score))
+    paths, by_store, warnings = home.ask("narwhal")
+    assert paths[0] == "a.txt" and not by_store
+    assert any("lance has answered" in warning for warning in warnings)
+
+
+def test_a_store_that_cannot_say_its_version_any_more_ends_no_question(home):
+    home.store(STORE.replace('return "mine/1"', "raise RuntimeError('no version')"))
+    paths, by_store, warnings = home.ask("narwhal", mode="lexical")
+    assert (paths, by_store) == (["a.txt"], False) and "no version" in warnings[0]
+
+
+def test_a_purge_that_cannot_remove_the_other_index_says_so_and_forgets_nothing(home, monkeypatch):
+    def refuse(path: object, *_: object, **__: object) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied", str(path))
+
+    with monkeypatch.context() as patch:
+        patch.setattr("hermes_lance.mirroring.shutil.rmtree", refuse)
+        with pytest.raises(HermesLanceError, match="index_stores"):
+            home.library.forget(["b.txt"], purge=True)
+    assert home.ask("walrus", mode="lexical")[0] == ["b.txt"]
 
 
 def test_a_store_that_cannot_be_had_is_said_by_every_door(home):
