@@ -247,7 +247,9 @@ _DELIMITERS = ("workspace source", "end of workspace source", "source note", "sy
 _GAP = r"(?:[^\w\]\s]|_|\s++){0,64}+"
 """What a reader looks over between two letters: blanks, dots, joiners, combining marks; of blanks any number."""
 _FORGED = re.compile(
-    rf"[\[【〔〖「『⟦《〈⁅❲⟨](?={_GAP}(?:{'|'.join(_GAP.join(one.replace(' ', '')) for one in _DELIMITERS)}))"
+    rf"[\[【〔〖「『⟦《〈⁅❲⟨](?={_GAP}(?:{'|'.join(_GAP.join(one.replace(' ', '')) for one in _DELIMITERS)}"
+    # A citation as the note asks the model for one: in a document it would speak for a source that was not given.
+    rf"|{_GAP.join('source')}\s{{0,64}}+[:：ː∶]))"
 )
 _LOOK_ALIKE = str.maketrans("аеорсухкмтнѕіјԁԛԝαεορυκιντ", "aeopcyxkmthsijdqwaeopukivt")
 _TEMPLATE_TOKENS = re.compile(

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 SUSPECT = "suspect:"
 """Flags that begin so make a passage step back behind the others."""
+SUSPECT_PLACES = 3
+"""How many others pass it."""
 COVERED = 0.8
 """A passage of which so much stands in those before it is a near-duplicate."""
 SHINGLE_WORDS = 4
@@ -76,11 +78,14 @@ def is_suspect(hit: Hit) -> bool:
 
 
 def finalists(options: Sequence[Option], *, per_file: int, most: int) -> list[Option]:
-    """The first `most` options that repeat nothing and crowd nobody out, suspicious ones behind all others."""
+    """The first `most` options that repeat nothing and crowd nobody out, suspicious ones a few places further back.
+
+    Not behind all others: where one alone answers the question, the rest would be given in its place.
+    """
     seen: set[int] = set()
     files: Counter[tuple[str, str]] = Counter()
     kept: list[Option] = []
-    for option in sorted(options, key=lambda one: is_suspect(one.hit)):
+    for option in _stepping_back(options):
         if len(kept) == most:
             break
         shingles = _shingles(option.hit.text)
@@ -90,6 +95,12 @@ def finalists(options: Sequence[Option], *, per_file: int, most: int) -> list[Op
         files[option.file] += 1
         kept.append(option)
     return kept
+
+
+def _stepping_back(options: Sequence[Option]) -> list[Option]:
+    suspect = [is_suspect(option.hit) for option in options]
+    order = sorted(range(len(options)), key=lambda at: (at + SUSPECT_PLACES * suspect[at], suspect[at]))
+    return [options[at] for at in order]
 
 
 _WORD = re.compile(r"[\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]|\w+")
@@ -109,7 +120,8 @@ Vectors = Mapping[int, "npt.NDArray[np.float32]"]
 def in_diverse_order(
     options: Sequence[Option], vectors: Callable[[Sequence[int]], Vectors], diversity: float
 ) -> list[Option]:
-    """The same options: the first stays, and each next one is good and unlike those before it.
+    """The same options: the first stays, and each next one is good and unlike those before it. Suspicious ones keep
+    their place.
 
     `diversity`: weight of likeness against rank, 0 to 1; with 0 the order stays.
     `vectors` gives those stored for some rows; options without one differ from all but those of their own file.
@@ -117,9 +129,11 @@ def in_diverse_order(
     if len(options) <= 2 or not diversity:
         return list(options)
     known = vectors([option.serial for option in options])
-    trusted = [option for option in options if not is_suspect(option.hit)]
-    suspect = [option for option in options if is_suspect(option.hit)]
-    return [*_marginal(trusted, known, diversity), *_marginal(suspect, known, diversity)]
+    ordered = _marginal([option for option in options if not is_suspect(option.hit)], known, diversity)
+    for at, option in enumerate(options):
+        if is_suspect(option.hit):
+            ordered.insert(at, option)
+    return ordered
 
 
 def _marginal(options: Sequence[Option], vectors: Vectors, diversity: float) -> list[Option]:
