@@ -20,7 +20,12 @@ if TYPE_CHECKING:
 NOTHING = "Nothing leaves this machine."
 HOSTED: Mapping[str, tuple[str, ...]] = {"embedders": ("openai", "google"), "rerankers": ("cohere", "voyage")}
 """Tiers of ours that ask a service."""
-WHAT = {"embedders": "passages and questions", "rerankers": "questions and the best passages of each"}
+WHAT = {
+    "embedders": "passages and questions",
+    "rerankers": "questions and the best passages of each",
+    "retrievers": "questions",
+    "index_stores": "passages and questions",
+}
 UNSAID = "an address that the plugin does not tell"
 _TOKENS_PER_BYTE = 0.25
 
@@ -73,6 +78,9 @@ def _services(config: Config) -> Iterator[Service]:
     for category, name, options in (
         ("embedders", config.embedder, config.embedder_options),
         ("rerankers", config.reranker, config.reranker_options),
+        # None of ours sends anything; one of others may, and then says where to, or does not say.
+        ("retrievers", config.retriever, config.retriever_options),
+        ("index_stores", config.index_store, config.index_store_options),
     ):
         host = host_of(config, category, name, options)
         if host is not None:

@@ -445,3 +445,29 @@ class Leaver:
     home.build()
     found = hermes_lance.open(home.folder).search("letters")
     assert any("leaver" in warning and "builtin_hybrid has answered" in warning for warning in found.warnings)
+
+
+@pytest.mark.parametrize(
+    ("says", "leaves"),
+    [
+        ("", "questions to an address that the plugin does not tell (retriever roamer)"),
+        ("sends_to = 'search.example'", "questions to search.example (retriever roamer)"),
+        ("sends_to = None", "Nothing leaves this machine."),
+    ],
+)
+def test_a_retriever_of_others_is_named_where_it_may_send_questions_away(home, says, leaves):
+    code = f"""
+class Roamer:
+    name = "roamer"
+    {says}
+
+    def signature(self):
+        return "roamer/1"
+
+    def retrieve(self, query, view, rows):
+        return view.lexical(query.text, rows)
+"""
+    home.plugin("retrievers", "roamer", code)
+    assert home.library.status()["leaves"] == "Nothing leaves this machine."
+    home.choose(retrievers="{active: roamer}")
+    assert leaves in home.library.status()["leaves"]
