@@ -6,7 +6,7 @@ On the library's own floor: each function gathers from the rooms what one comman
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -132,14 +132,29 @@ def _outdated(library: Opened, manifest: Manifest | None) -> bool:
         return False  # made with the settings of another home
     if roots_differ(manifest.roots, library.roots()):
         return True
-    active = manifest.space.get("active") or {}
-    if active.get("embedder") != library.config.embedder and library.embedder_trouble() is None:
+    if manifest.space.get("building") or _other_vectors(library, manifest.space.get("active") or {}):
         return True
     signatures = PieceSignatures.of_config(library.config)
     pieces = digest(signatures.all())
     if signatures.troubles:
         return False  # a build does not redo them either; the warnings say why
     return bool(manifest.fingerprints) and manifest.fingerprints.get("pieces") != pieces
+
+
+def _other_vectors(library: Opened, active: Mapping[str, Any]) -> bool:
+    """The next build would make vectors anew. The embedder is made only where its options are not those of then."""
+    config = library.config
+    if active.get("embedder") != config.embedder:
+        return library.embedder_trouble() is None
+    if active.get("options", config.embedder_options) == config.embedder_options:
+        return False
+    from hermes_lance.models.load import embedder
+
+    try:
+        made = embedder(config.embedder, config.embedder_options, config.home)
+        return bool(made.signature() != active.get("signature"))
+    except HermesLanceError:
+        return False  # nor does a build; what is wrong is among the warnings
 
 
 def _about_roots(library: Opened, manifest: Manifest | None) -> Iterator[str]:

@@ -234,6 +234,15 @@ def test_a_change_that_is_stopped_says_how_to_go_on_and_how_to_give_it_up(cli, e
     assert embedder("show", "--json").json["active"]["dimensions"] == 64
 
 
+def test_status_tells_that_a_build_would_make_vectors_of_other_options(cli, ready):
+    stale = lambda: cli("--home", ready, "status", "--json").json["stale"]  # noqa: E731
+    assert stale() is False
+    (ready / "config.yaml").write_text(f"{CONFIG[:-1][:-1]}, builtin_hash: {{dims: 64}}}}\n", encoding="utf-8")
+    assert stale() is True
+    cli("--home", ready, "build")
+    assert stale() is False
+
+
 def test_nothing_indexed_yet_means_only_the_configuration(cli, home):
     found = cli("--home", home, "workspace", "embedder", "use", "builtin_hash", "--set", "dims=64", "--json").json
     assert (found["success"], found["now"], configured(home)["builtin_hash"]) == (True, None, {"dims": 64})
