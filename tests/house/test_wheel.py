@@ -40,7 +40,9 @@ def test_it_holds_schemas_model_and_licences(names):
 
 def test_it_holds_no_test_data_and_no_bytecode(names):
     kinds = {Path(name).suffix for name in names if ".dist-info/" not in name}
-    assert kinds <= {"", ".py", ".typed", ".json", ".onnx", ".yaml", ".md"}
+    assert kinds <= {"", ".py", ".typed", ".json", ".onnx", ".yaml", ".md", ".txt"}
+    texts = {Path(name).parent.as_posix() for name in names if name.endswith(".txt") and ".dist-info/" not in name}
+    assert texts == {"hermes_lance/parse/rules"}, "rules of suspicion are data of the package"
     assert [name for name in names if "__pycache__" in name or "/tests/" in name or "/docs/" in name] == []
 
 
