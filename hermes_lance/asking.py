@@ -119,6 +119,7 @@ def _served(
 def shelf(library: Library) -> Shelf:
     """What a turn is served from."""
     from hermes_lance.search.freshness import Freshness
+    from hermes_lance.search.in_time import Calls
     from hermes_lance.search.selection import gives_orders
     from hermes_lance.search.turn import Shelf
 
@@ -133,6 +134,7 @@ def shelf(library: Library) -> Shelf:
         return gives_orders(whole) or places.within(known, library.config.home / "memories")
 
     freshness = Freshness(places.of, places.folder)
+    library.question_calls = library.question_calls or Calls()
     return Shelf(
         snapshot,
         embedder,
@@ -141,4 +143,5 @@ def shelf(library: Library) -> Shelf:
         withheld,
         settings,
         (*library.warnings, *said, *waiting),
+        library.question_calls,
     )

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from hermes_lance.ingest.watch import Followed
     from hermes_lance.places import Places
     from hermes_lance.plugged import Had
+    from hermes_lance.search.in_time import Calls
     from hermes_lance.search.page import Answer
     from hermes_lance.search.turn import Shelf
     from hermes_lance.store.check import Check
@@ -46,6 +47,8 @@ class Library(Documents, Embedding, Routing, Turns):
         """A change of its configuration file is a change of this library, with the next `reload`."""
         self.plugged: dict[str, Had] = {}
         """Plugins of the categories with one choice that were made, see `hermes_lance.plugged`."""
+        self.question_calls: Calls | None = None
+        """Questions to the embedder of turns that have only so much time; made by the first."""
         self._snapshot: Snapshot | None = None
         self._lock = threading.Lock()
 

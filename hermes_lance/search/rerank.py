@@ -9,7 +9,6 @@ and below it, the reranker decides.
 from __future__ import annotations
 
 import math
-import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from hermes_lance.core import plugins
 from hermes_lance.core.errors import HermesLanceError, ModelUnavailable
 from hermes_lance.core.records import Candidate
+from hermes_lance.search.in_time import Calls, StillAtWork, TooLate
 
 if TYPE_CHECKING:
     from hermes_lance.core.contracts import Reranker
@@ -59,9 +59,7 @@ class Reranking:
     name: str = ""
     trouble: HermesLanceError | None = None
     """What went wrong the last time; none where all went well."""
-    _late: list[threading.Thread] = field(default_factory=list)
-    """Calls that nobody waits for any longer. A thread cannot be ended from outside: it ends with its call, or with the
-    process."""
+    _calls: Calls = field(default_factory=Calls)
 
     def __post_init__(self) -> None:
         self.name = self.name or str(getattr(self.reranker, "name", "?"))
@@ -102,36 +100,25 @@ class Reranking:
         return Order(as_given, "failed", self.name, f"{told}; the fused order is kept. {hint}".strip())
 
     def _asked(self, query: str, candidates: Sequence[Candidate], within: float | None) -> Any:
-        self._late = [thread for thread in self._late if thread.is_alive()]
-        if self._late:
-            raise ModelUnavailable("it is still at work on an earlier question", hint="Ask again in a moment.")
         hurried = within is not None and within < self.limit
         limit = max(0.0, within) if within is not None and hurried else self.limit
-        answer: list[Any] = []
-        trouble: list[BaseException] = []
-        done = threading.Event()
-
-        def run() -> None:
-            try:
-                answer.append(self.reranker.scores(query, candidates, timeout=limit))
-            except BaseException as error:
-                trouble.append(error)
-            finally:
-                done.set()
-
-        thread = threading.Thread(target=run, name=f"hermes-lance-rerank-{self.name}", daemon=True)
-        thread.start()
-        if not done.wait(limit if hurried else limit + GRACE_SECONDS):
-            self._late.append(thread)
+        try:
+            return self._calls.within(
+                limit if hurried else limit + GRACE_SECONDS,
+                lambda: self.reranker.scores(query, candidates, timeout=limit),
+                f"rerank-{self.name}",
+            )
+        except StillAtWork:
+            raise ModelUnavailable(
+                "it is still at work on an earlier question", hint="Ask again in a moment."
+            ) from None
+        except TooLate:
             more = "max_wait_ms" if hurried else f"rerankers.{self.name}.timeout_seconds"
             raise ModelUnavailable(
                 f"no order within {limit:.3g} s",
                 hint=f"Give it more time with knowledgebase.{more}, or fewer candidates with "
                 "knowledgebase.fused_top_k.",
-            )
-        if trouble:
-            raise trouble[0] if isinstance(trouble[0], Exception) else RuntimeError(repr(trouble[0]))
-        return answer[0]
+            ) from None
 
 
 def _by_score(score: float | None) -> tuple[bool, float]:

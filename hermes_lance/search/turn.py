@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from hermes_lance.core.config import Config
 from hermes_lance.core.ids import text_sha
@@ -19,6 +19,7 @@ from hermes_lance.core.records import Hit, KnownFile, Query, TraceEntry
 from hermes_lance.search import enrich, gate, selection
 from hermes_lance.search.evidence import Word
 from hermes_lance.search.freshness import GONE, UNVERIFIED, Freshness
+from hermes_lance.search.in_time import Calls, Punctual
 from hermes_lance.search.page import citation
 from hermes_lance.search.ranking import Ranking, Settings, Trace, hit_of, ranked
 from hermes_lance.search.render import block
@@ -35,7 +36,7 @@ INJECTED = "injected"
 LONGEST_MESSAGE_CHARS = 2_000
 """Of a message that are looked at: of a pasted log its beginning and its end, where the question stands."""
 REST_SECONDS = 0.2
-"""What choosing and rendering may take once there is an order."""
+"""What is left to do once there is a vector, or an order: comparing, choosing, rendering."""
 HOOK_CHARS = 9_900
 """Of a whole block on the hook route: the host puts longer ones aside into a file."""
 
@@ -75,6 +76,15 @@ class Shelf:
     settings: Settings = field(default_factory=Settings)
     """How it is searched."""
     warnings: tuple[str, ...] = ()
+    calls: Calls = field(default_factory=Calls)
+    """Of the embedder, for a turn that has only so much time."""
+
+    def hurried(self, until: float) -> Shelf:
+        """The same, with an embedder that is waited for until then."""
+        embedder = self.embedder
+        if embedder is None:
+            return self
+        return replace(self, embedder=lambda: cast("Embedder", Punctual(embedder(), until, self.calls)))
 
 
 def turn(
@@ -86,7 +96,8 @@ def turn(
     until: float | None = None,
 ) -> Turn:
     """The block for a message, or the stage that ended it. `shelf` is called once the gate lets the message pass.
-    `until`: a `time.monotonic` by which the block is needed; an order that would come later is not waited for."""
+    `until`: a `time.monotonic` by which the block is needed: a vector or an order that would come later is not waited
+    for."""
     trace = Trace()
     warnings: list[str] = []
 
@@ -107,7 +118,7 @@ def turn(
         trace.note("gate", "open", reason=verdict.reason)
     asked = Query(message, in_context=enrich.enriched(message, history))
     trace.note("enrich", "enriched" if asked.in_context != asked.text else "as it is", query=asked.in_context)
-    served = shelf()
+    served = shelf() if until is None else shelf().hurried(until - REST_SECONDS)
     ranking, found = _candidates(asked, config, served, trace)
     warnings += dict.fromkeys([*served.warnings, *ranking.legs.warnings])
     if not found:

@@ -197,6 +197,24 @@ def test_a_reranker_that_is_slower_than_the_turn_costs_its_order_and_not_the_blo
     goes_on.set()
 
 
+def test_an_embedder_that_is_too_slow_for_a_turn_costs_it_the_vectors_and_not_the_block(
+    home: Path, door: Injection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from hermes_lance.models.hashing import HashEmbedder
+    from hermes_lance.search import turn as turns
+
+    (home / "config.yaml").write_text((SETTINGS % "").replace("60000", "20000"))
+    monkeypatch.setattr(turns, "REST_SECONDS", 19.5)  # so that a slow machine has time for the rest
+    goes_on = threading.Event()
+    real = HashEmbedder.embed_query
+    monkeypatch.setattr(HashEmbedder, "embed_query", lambda self, text: goes_on.wait(60) and real(self, text))
+    for turn in ("t1", "t2"):
+        ask(door, turn=turn)
+        made = sent(door, turn=turn)
+        assert made is not None and "[Workspace source: tea.md:" in made["request"]["messages"][1]["content"]
+    goes_on.set()
+
+
 def test_turns_that_never_end_do_not_pile_up(home: Path, door: Injection) -> None:
     for number in range(TURNS_KEPT + 3):
         ask(door, turn=f"t{number}")

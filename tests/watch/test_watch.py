@@ -357,8 +357,9 @@ def test_upkeep_waits_until_it_is_quiet(watched, monkeypatch):
     config = watched.home / "config.yaml"
     config.write_text(config.read_text() + "  watch_interval_seconds: 0.1\n")
     until(lambda: any("configuration has changed" in one for one in watched.said))
-    monkeypatch.setattr(compact, "COMMITS_BETWEEN_COMPACTIONS", 3)
-    monkeypatch.setattr(watching, "QUIET_SECONDS", 600.0)  # a slow machine takes longer than usual between two saves
+    # One change is one to three commits: the six of below are fewer than what a busy watch waits for (four times as
+    # many), also on a slow machine, and with the last one more than what a quiet one does.
+    monkeypatch.setattr(compact, "COMMITS_BETWEEN_COMPACTIONS", 5)
     watched.write("docs/plan.md", "The heron comes.\n")  # from now on it is not quiet
     watched.until_found("heron comes", "docs/plan.md")
     watched.settle()
