@@ -13,19 +13,14 @@ from typing import Any, ClassVar
 from hermes_lance.models.hosted import DOCUMENT, HostedEmbedder, HostedModel, Limits
 from hermes_lance.models.service_call import told_wait
 
-DEFAULT_MODEL = "gemini-embedding-2"
-"""Its predecessors `text-embedding-004` (switched off in January 2026) and `gemini-embedding-001` can be named."""
 _TASKS = {DOCUMENT: "RETRIEVAL_DOCUMENT"}
 _WORDS = {DOCUMENT: "title: none | text: "}
 
 
 class GoogleEmbedder(HostedEmbedder):
     """Vectors of a Gemini embedding model. Documents and questions are told apart the way the model asks for: by the
-    request's task type, or by words before the text (`gemini-embedding-2`).
-
-    `dimensions` is the width to ask for, 768 unless it is set. `batch_size` texts go into a request, and
-    `requests_at_once` requests of a build are under way. `timeout` and `query_timeout` in seconds, `retries` after a
-    failure that may pass.
+    request's task type, or by words before the text (`gemini-embedding-2`). `dimensions` is the width to ask for, 768
+    unless it is set.
     """
 
     name = "google"
@@ -33,6 +28,9 @@ class GoogleEmbedder(HostedEmbedder):
     package = "google.genai"
     home = "https://generativelanguage.googleapis.com"
     variables = ("GOOGLE_API_KEY", "GEMINI_API_KEY")
+    default_model = "gemini-embedding-2"
+    """Its predecessors `text-embedding-004` (switched off in January 2026) and `gemini-embedding-001` can be named."""
+    default_batch_size = 100
     known: ClassVar[Mapping[str, HostedModel]] = {
         "gemini-embedding-2": HostedModel(768, 8192, widths=(128, 3072), tasks="words"),
         "gemini-embedding-2-preview": HostedModel(768, 8192, widths=(128, 3072), tasks="words"),
@@ -40,29 +38,6 @@ class GoogleEmbedder(HostedEmbedder):
         "text-embedding-004": HostedModel(768, 2048, widths=(1, 768), tasks="parameter"),
     }
     limits = Limits(texts=100, tokens=60_000)
-
-    def __init__(
-        self,
-        model: str = DEFAULT_MODEL,
-        *,
-        dimensions: int | None = None,
-        base_url: str | None = None,
-        batch_size: int = 100,
-        timeout: float = 60.0,
-        query_timeout: float = 5.0,
-        retries: int = 5,
-        requests_at_once: int = 4,
-    ) -> None:
-        super().__init__(
-            model=model,
-            dimensions=dimensions,
-            base_url=base_url,
-            batch_size=batch_size,
-            timeout=timeout,
-            query_timeout=query_timeout,
-            retries=retries,
-            requests_at_once=requests_at_once,
-        )
 
     def _unknown(self, width: int) -> HostedModel:
         # What is new is asked the way the newest known one is, and for the width that was named.

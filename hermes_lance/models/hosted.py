@@ -6,20 +6,16 @@ here: `sends_to` names the host.
 
 from __future__ import annotations
 
-import threading
 import time
-import weakref
-from collections import OrderedDict
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
-from urllib.parse import urlsplit
 
-from hermes_lance.core.errors import ConfigError, ModelUnavailable, PluginFailed
+from hermes_lance.core.errors import ConfigError, ModelUnavailable
 from hermes_lance.core.text import well_formed
-from hermes_lance.models.service_access import Access
-from hermes_lance.models.service_call import Failure, Patience, Service, told_wait
-from hermes_lance.models.service_errors import ServiceErrors
+from hermes_lance.models.service_call import Advice, Failure, Patience
+from hermes_lance.models.service_tier import Remembered, ServiceTier
 from hermes_lance.models.token_estimate import BYTES_OF_A_TOKEN, about, cut_to
 
 if TYPE_CHECKING:
@@ -55,57 +51,48 @@ class Limits:
     tokens: int
 
 
-class HostedEmbedder:
-    """Vectors of a model behind an official SDK, of length 1. Construction needs the SDK (`PluginMissing`) and a key
-    (`ModelUnavailable`), and opens no connection; the SDK itself is loaded by the first text.
+class HostedEmbedder(ServiceTier):
+    """Vectors of a model behind an official SDK, of length 1.
+
+    `dimensions` is the width of the vectors, the model's usual one unless it is set. `batch_size` texts go into a
+    request, and `requests_at_once` requests of a build are under way. `timeout` and `query_timeout` in seconds,
+    `retries` after a failure that may pass.
 
     Every trouble with the service is a `ModelUnavailable` that says what happened and what to do: a build keeps what is
     finished, a question is answered by its words.
     """
 
-    name: str = ""
-    sends_to: str | None = None
-    """The host that text goes to; none where `base_url` names a server on this machine."""
+    kind = "embedder"
     scripts: frozenset[str] = frozenset()
     fusion_weight = 0.5
 
-    package: ClassVar[str] = ""
-    home: ClassVar[str] = ""
-    """Where the service is."""
-    variables: ClassVar[tuple[str, ...]] = ()
     known: ClassVar[Mapping[str, HostedModel]] = {}
     limits: ClassVar[Limits] = Limits(1, 1)
+    default_batch_size: ClassVar[int] = 1
 
     def __init__(
         self,
+        model: str | None = None,
         *,
-        model: str,
-        dimensions: int | None,
-        base_url: str | None,
-        batch_size: int,
-        timeout: float,
-        query_timeout: float,
-        retries: int,
-        requests_at_once: int,
+        dimensions: int | None = None,
+        base_url: str | None = None,
+        batch_size: int | None = None,
+        timeout: float = 60.0,
+        query_timeout: float = 5.0,
+        retries: int = 5,
+        requests_at_once: int = 4,
     ) -> None:
-        access = Access("embedder", self.name, self.package, self.home, self.variables)
-        access.need_sdk()
-        self.model = str(model)
-        self._base_url, self.sends_to = access.address(base_url)
+        super().__init__(model, base_url, retries)
+        number = self._access.number
         self._facts, self.dimensions = self._widths(dimensions)
         self.window_tokens = self._facts.window_tokens
-        self._batch_size = int(access.number("batch_size", batch_size, 1, self.limits.texts))
-        self._timeout = access.number("timeout", timeout, 0.1, 3600)
-        self._query_timeout = access.number("query_timeout", query_timeout, 0.1, 600)
-        self._retries = int(access.number("retries", retries, 0, 20))
-        self.requests_at_once = int(access.number("requests_at_once", requests_at_once, 1, 64))
-        self._variable, self._key = access.key(self.sends_to)
-        host = urlsplit(self._base_url).netloc
-        self._errors = ServiceErrors(self._where, self.model, host, self._variable, self._key)
-        self._service = Service(f"embedder {self.name}")
-        self._loading = threading.Lock()
-        self._loaded: Any = None
-        self._questions: OrderedDict[str, Vectors] = OrderedDict()
+        texts = self.default_batch_size if batch_size is None else batch_size
+        self._batch_size = int(number("batch_size", texts, 1, self.limits.texts))
+        self._timeout = number("timeout", timeout, 0.1, 3600)
+        self._query_timeout = number("query_timeout", query_timeout, 0.1, 600)
+        self.requests_at_once = int(number("requests_at_once", requests_at_once, 1, 64))
+        self._take_key(Advice())
+        self._questions = Remembered[str, "Vectors"](REMEMBERED_QUESTIONS)
         self._rests_until = 0.0
 
     # -- the contract ------------------------------------------------------------------------------------------
@@ -133,47 +120,17 @@ class HostedEmbedder:
 
         if not text or text.isspace():
             return np.zeros(self.dimensions, dtype=np.float32)
-        with self._loading:
-            found = self._questions.pop(text, None)
-            if found is not None:
-                self._questions[text] = found
-                return found.copy()
-        vector = self._question(text)
-        with self._loading:
-            self._questions[text] = vector
-            while len(self._questions) > REMEMBERED_QUESTIONS:
-                self._questions.popitem(last=False)
-        return vector.copy()
+        return self._questions.answer(text, lambda: self._question(text)).copy()
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """An estimate; see `token_estimate.about`."""
         return [about(text) for text in texts]
 
-    # -- for the tiers -----------------------------------------------------------------------------------------
-
-    def _make_client(self) -> Any:
-        raise NotImplementedError
-
-    def _send(self, client: Any, texts: list[str], side: str, seconds: float) -> list[Any]:
-        """One request: the rows of numbers of the answer, in the order of the texts, or any error of the SDK."""
-        raise NotImplementedError
-
     # -- requests ----------------------------------------------------------------------------------------------
 
-    def _client(self) -> Any:
-        with self._loading:
-            if self._loaded is None:
-                try:
-                    self._loaded = client = self._make_client()
-                except Exception as error:
-                    raise PluginFailed(
-                        f"embedder {self.name}: its SDK cannot be used ({type(error).__name__})",
-                        hint=f'Install it anew with `pip install --upgrade "hermes-lance[{self.name}]"`.',
-                    ) from error
-                if close := getattr(client, "close", None):
-                    # Kept connections end with us, and not whenever the collector finds them.
-                    weakref.finalize(self, close).atexit = False
-            return self._loaded
+    @abstractmethod
+    def _send(self, client: Any, texts: list[str], side: str, seconds: float) -> list[Any]:
+        """One request: the rows of numbers of the answer, in the order of the texts, or any error of the SDK."""
 
     def _batches(self, texts: Sequence[str]) -> Iterator[list[int]]:
         batch: list[int] = []
@@ -212,12 +169,7 @@ class HostedEmbedder:
         sent = [cut_to(well_formed(text), window) for text in texts]
 
         def request(seconds: float) -> Any:
-            try:
-                return self._checked(self._send(client, sent, side, seconds), len(sent))
-            except Failure:
-                raise
-            except Exception as error:
-                raise self._errors.failure(error, seconds, self._told_wait(error)) from None
+            return self._or_failure(lambda: self._checked(self._send(client, sent, side, seconds), len(sent)), seconds)
 
         def request_or_shorter(seconds: float) -> Any:
             try:
@@ -240,11 +192,11 @@ class HostedEmbedder:
                 "Nothing of that answer is kept. Run the command again; if it happens once more, the model does not "
                 "take several texts in one request: set the option `batch_size` to 1.",
             )
-        widths = sorted({len(row) for row in rows})
+        where, widths = self._access.where, sorted({len(row) for row in rows})
         if widths != [self.dimensions]:
             raise Failure(
                 f"the vectors of {self.model} have {', '.join(map(str, widths))} numbers, not {self.dimensions}",
-                f"Set {self._where}.dimensions to the width of the model, or correct {self._where}.model.",
+                f"Set {where}.dimensions to the width of the model, or correct {where}.model.",
             )
         matrix = np.asarray(rows, dtype=np.float32)
         if not np.isfinite(matrix).all():
@@ -252,26 +204,19 @@ class HostedEmbedder:
         lengths = np.linalg.norm(matrix, axis=1, keepdims=True)
         return matrix / np.where(lengths > 0, lengths, 1)
 
-    def _told_wait(self, error: Exception) -> float | None:
-        headers = getattr(getattr(error, "response", None), "headers", None) or {}
-        return told_wait(headers.get("retry-after"))
-
     # -- options -----------------------------------------------------------------------------------------------
-
-    @property
-    def _where(self) -> str:
-        return f"knowledgebase.embedders.{self.name}"
 
     def _widths(self, wanted: int | None) -> tuple[HostedModel, int]:
         """What is known of the model, and the width of its vectors."""
+        where = self._access.where
         facts = self.known.get(self.model.rsplit("/", 1)[-1])
         if wanted is not None and (isinstance(wanted, bool) or not isinstance(wanted, int) or wanted < 1):
-            raise ConfigError(f"{self._where}.dimensions is {wanted!r}; a whole number above 0")
+            raise ConfigError(f"{where}.dimensions is {wanted!r}; a whole number above 0")
         if facts is None:
             if wanted is None:
                 raise ConfigError(
-                    f"{self._where}.model is {self.model!r}, whose width is not known here",
-                    hint=f"Set {self._where}.dimensions to the number of its dimensions. "
+                    f"{where}.model is {self.model!r}, whose width is not known here",
+                    hint=f"Set {where}.dimensions to the number of its dimensions. "
                     f"Known without it: {', '.join(self.known)}.",
                 )
             return self._unknown(wanted), wanted
@@ -279,11 +224,11 @@ class HostedEmbedder:
             return facts, facts.dimensions
         if facts.widths is None and wanted != facts.dimensions:
             raise ConfigError(
-                f"{self._where}.dimensions is {wanted}; {self.model} has {facts.dimensions}, and cannot be shortened"
+                f"{where}.dimensions is {wanted}; {self.model} has {facts.dimensions}, and cannot be shortened"
             )
         if facts.widths is not None and not facts.widths[0] <= wanted <= facts.widths[1]:
             least, most = facts.widths
-            raise ConfigError(f"{self._where}.dimensions is {wanted}; {least} to {most} fit {self.model}")
+            raise ConfigError(f"{where}.dimensions is {wanted}; {least} to {most} fit {self.model}")
         return facts, wanted
 
     def _unknown(self, width: int) -> HostedModel:

@@ -12,16 +12,14 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from hermes_lance.models.hosted import HostedEmbedder, HostedModel, Limits
-
-DEFAULT_MODEL = "text-embedding-3-small"
+from hermes_lance.models.service_errors import headers_of
 
 
 class OpenAiEmbedder(HostedEmbedder):
     """Vectors of an OpenAI embedding model. Documents and questions are sent alike: these models know no difference.
 
     `dimensions` shortens the vectors of `text-embedding-3-…`; for a model that is not in the list it says how wide its
-    vectors are, and is not sent. `batch_size` texts go into a request, and `requests_at_once` requests of a build are
-    under way. `timeout` and `query_timeout` in seconds, `retries` after a failure that may pass.
+    vectors are, and is not sent.
     """
 
     name = "openai"
@@ -29,35 +27,14 @@ class OpenAiEmbedder(HostedEmbedder):
     package = "openai"
     home = "https://api.openai.com/v1"
     variables = ("OPENAI_API_KEY",)
+    default_model = "text-embedding-3-small"
+    default_batch_size = 128
     known: ClassVar[Mapping[str, HostedModel]] = {
         "text-embedding-3-small": HostedModel(1536, 8192, widths=(32, 1536)),
         "text-embedding-3-large": HostedModel(3072, 8192, widths=(32, 3072)),
         "text-embedding-ada-002": HostedModel(1536, 8192),
     }
     limits = Limits(texts=2048, tokens=250_000)
-
-    def __init__(
-        self,
-        model: str = DEFAULT_MODEL,
-        *,
-        dimensions: int | None = None,
-        base_url: str | None = None,
-        batch_size: int = 128,
-        timeout: float = 60.0,
-        query_timeout: float = 5.0,
-        retries: int = 5,
-        requests_at_once: int = 4,
-    ) -> None:
-        super().__init__(
-            model=model,
-            dimensions=dimensions,
-            base_url=base_url,
-            batch_size=batch_size,
-            timeout=timeout,
-            query_timeout=query_timeout,
-            retries=retries,
-            requests_at_once=requests_at_once,
-        )
 
     def _make_client(self) -> Any:
         sdk = importlib.import_module("openai")
@@ -76,8 +53,7 @@ class OpenAiEmbedder(HostedEmbedder):
         return [np.frombuffer(base64.b64decode(row), dtype="<f4") if isinstance(row, str) else row for row in rows]
 
     def _told_wait(self, error: Exception) -> float | None:
-        headers = getattr(getattr(error, "response", None), "headers", None) or {}
         try:
-            return max(0.0, float(headers["retry-after-ms"]) / 1000)
+            return max(0.0, float(headers_of(error)["retry-after-ms"]) / 1000)
         except (KeyError, ValueError):
             return super()._told_wait(error)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from hermes_lance.models import google_embed, openai_embed
+from hermes_lance.models.google_embed import GoogleEmbedder
+from hermes_lance.models.openai_embed import OpenAiEmbedder
 
 AS_OF = "2026-12-01"
 """The day on which the prices below were written down."""
@@ -23,6 +24,6 @@ USD_PER_MILLION_TOKENS: Mapping[tuple[str, str], float] = {
 def rough_cost(name: str, model: str, tokens: int) -> float | None:
     """US dollars for embedding so many tokens with a model of an embedder (empty: its default one); none where no price
     is known."""
-    model = model or {"openai": openai_embed.DEFAULT_MODEL, "google": google_embed.DEFAULT_MODEL}.get(name, "")
+    model = model or {one.name: one.default_model for one in (OpenAiEmbedder, GoogleEmbedder)}.get(name, "")
     price = USD_PER_MILLION_TOKENS.get((name, model.rsplit("/", 1)[-1]))
     return None if price is None else price * tokens / 1_000_000

@@ -11,32 +11,20 @@ from collections.abc import Iterable
 from typing import Any
 
 from hermes_lance.models.rerank_hosted import HostedReranker
-from hermes_lance.models.rerank_input import LIMIT_SECONDS
 
-DEFAULT_MODEL = "rerank-v3.5"
 PASSAGE_TOKENS = 4096
 """After which the service cuts a passage; ours are shorter."""
 
 
 class CohereReranker(HostedReranker):
-    """Relevance (0 to 1) by a Cohere rerank model. `retries` after a failure that may pass, all within
-    `timeout_seconds`."""
+    """Relevance (0 to 1) by a Cohere rerank model."""
 
     name = "cohere"
     sends_to: str | None = "api.cohere.com"
     package = "cohere"
     home = "https://api.cohere.com"
     variables = ("COHERE_API_KEY", "CO_API_KEY")
-
-    def __init__(
-        self,
-        model: str = DEFAULT_MODEL,
-        *,
-        base_url: str | None = None,
-        retries: int = 2,
-        timeout_seconds: float = LIMIT_SECONDS,
-    ) -> None:
-        super().__init__(model=model, base_url=base_url, retries=retries, timeout_seconds=timeout_seconds)
+    default_model = "rerank-v3.5"
 
     def _make_client(self) -> Any:
         sdk = importlib.import_module("cohere")

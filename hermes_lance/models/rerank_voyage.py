@@ -11,30 +11,17 @@ from collections.abc import Iterable
 from typing import Any
 
 from hermes_lance.models.rerank_hosted import HostedReranker
-from hermes_lance.models.rerank_input import LIMIT_SECONDS
-
-DEFAULT_MODEL = "rerank-2.5"
 
 
 class VoyageReranker(HostedReranker):
-    """Relevance (0 to 1) by a Voyage rerank model. `retries` after a failure that may pass, all within
-    `timeout_seconds`."""
+    """Relevance (0 to 1) by a Voyage rerank model."""
 
     name = "voyage"
     sends_to: str | None = "api.voyageai.com"
     package = "voyageai"
     home = "https://api.voyageai.com/v1"
     variables = ("VOYAGE_API_KEY",)
-
-    def __init__(
-        self,
-        model: str = DEFAULT_MODEL,
-        *,
-        base_url: str | None = None,
-        retries: int = 2,
-        timeout_seconds: float = LIMIT_SECONDS,
-    ) -> None:
-        super().__init__(model=model, base_url=base_url, retries=retries, timeout_seconds=timeout_seconds)
+    default_model = "rerank-2.5"
 
     def _make_client(self) -> Any:
         return importlib.import_module("voyageai")

@@ -6,7 +6,7 @@ SDKs bring HTTP libraries of different names, so classes are known by their name
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from hermes_lance.core.redact import redact
 from hermes_lance.core.service_keys import NO_KEY
@@ -30,7 +30,7 @@ class ServiceErrors:
     host: str
     variable: str
     key: str
-    advice: Advice = field(default_factory=Advice)
+    advice: Advice
 
     def __repr__(self) -> str:
         return f"ServiceErrors({self.where})"
@@ -110,6 +110,12 @@ class ServiceErrors:
         if self.key != NO_KEY:
             text = text.replace(self.key, "<redacted>")
         return " ".join(redact(text).split())[:SHOWN]
+
+
+def headers_of(error: Exception) -> dict[str, str]:
+    """The headers of the answer behind an error of an SDK, their names in lower case; empty where there are none."""
+    found = getattr(error, "headers", None) or getattr(getattr(error, "response", None), "headers", None) or {}
+    return {str(name).lower(): str(value) for name, value in found.items()}
 
 
 def _kinds(error: BaseException) -> set[str]:
