@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hermes_lance.core.errors import HermesLanceError
+from hermes_lance.core.router_config import LocalKnowledgeConfig
 from hermes_lance.learn import injections, usage
 from hermes_lance.learn.injections import Injection
 
@@ -38,27 +39,36 @@ def record(config: Config, turn: Turn, session_id: str | None, turn_id: str | No
         turn_id,
     )
     try:
-        injections.record(usage.file_of(config.home), noted)
+        injections.record(_file(config), noted)
     except (HermesLanceError, sqlite3.Error, OSError) as error:
         log.warning("this turn could not be recorded: %s", error)
 
 
 def last(config: Config, session_id: str | None = None) -> Injection | None:
     """The last turn that was recorded, of one session if it is named. Raises `DatasetDamaged`, `DatasetNewer`."""
-    return injections.latest(usage.file_of(config.home), session_id)
+    return injections.latest(_file(config), session_id)
+
+
+def _file(config: Config) -> Path:
+    return usage.file_in(config.local_knowledge.state(config.home))
 
 
 class Purging:
     """Removes what is recorded of documents that are purged."""
 
     def __init__(self, config: Config) -> None:
-        file = usage.file_of(config.home)
-        self.files: Sequence[Path] = [file.with_name(file.name + end) for end in ("", "-wal", "-shm")]
+        # Turns from before `state_dir` was set lie where they were recorded.
+        usual = usage.file_in(LocalKnowledgeConfig().state(config.home))
+        self._ledgers = tuple(dict.fromkeys((_file(config), usual)))
+        self.files: Sequence[Path] = [
+            file.with_name(file.name + end) for file in self._ledgers for end in ("", "-wal", "-shm")
+        ]
         """What may hold something of it."""
 
     def named(self, paths: Iterable[str]) -> int:
         """Removes turns that name one of these display paths or were given a part of one; how many."""
-        return injections.purge(self.files[0], set(paths), frozenset())
+        shown = set(paths)
+        return sum(injections.purge(file, shown, frozenset()) for file in self._ledgers)
 
     def __call__(self, listed: Forgotten, traces: Traces) -> int:
         """The same for all that is to be purged: by contents, and by what a message quotes."""
@@ -67,4 +77,5 @@ class Purging:
         entries = [entry for entry in listed.entries.values() if entry.purge]
         shas = {sha for entry in entries for sha in entry.shas}
         quoted = [one.decode("utf-8", "ignore") for text in traces.texts for one in stretches(text)]
-        return injections.purge(self.files[0], {entry.shown for entry in entries}, shas, quoted)
+        shown = {entry.shown for entry in entries}
+        return sum(injections.purge(file, shown, shas, quoted) for file in self._ledgers)

@@ -22,7 +22,8 @@ class LocalKnowledgeConfig:
     source_root: str = ""
     """Folder of an agent's skills, scripts and documents; empty = the home. Also `root`, `$LOCAL_KNOWLEDGE_ROOT`."""
     state_dir: str = ""
-    """Folder of tool notes; empty = `local_knowledge` in the home. Also `index_dir`, `$LOCAL_KNOWLEDGE_STATE_DIR`."""
+    """Folder of tool notes and recorded turns; empty = `local_knowledge` in the home. Also `index_dir`,
+    `$LOCAL_KNOWLEDGE_STATE_DIR`."""
     custom_skill_dirs: tuple[str, ...] = ("custom_skills",)
     """Folders of the root that hold skills."""
     script_dirs: tuple[str, ...] = ("scripts", "hermes_home/scripts")

@@ -12,9 +12,8 @@ import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
-from hermes_lance.core.errors import DatasetDamaged, DatasetNewer
+from hermes_lance.core.errors import DatasetBusy, DatasetDamaged, DatasetNewer
 
-FOLDER = "local_knowledge"
 FILE = "hermes_lance_usage.sqlite"
 BUSY_SECONDS = 1.0
 """How long a writer waits for another process. A turn waits for nothing longer."""
@@ -55,17 +54,17 @@ STEPS = (
 """Step n makes a file of version n - 1 one of version n. Steps are only ever added."""
 
 
-def file_of(home: Path) -> Path:
-    """Where the database of a home is, whether it is there or not."""
-    return home / FOLDER / FILE
+def file_in(folder: Path) -> Path:
+    """Where the database of a state folder is, whether it is there or not."""
+    return folder / FILE
 
 
 @contextlib.contextmanager
 def opened(file: Path) -> Iterator[sqlite3.Connection]:
     """The database, made or brought up to date where need be; what is done in the block is one transaction.
 
-    Raises `DatasetNewer` for the file of a later release, `DatasetDamaged` for one that is no database, and otherwise
-    what sqlite raises.
+    Raises `DatasetNewer` for the file of a later release, `DatasetDamaged` for one that is no database, `DatasetBusy`
+    where another process writes for longer than a turn can wait, and otherwise what sqlite raises.
     """
     _make_private(file)
     with _explained(file):
@@ -94,6 +93,8 @@ def _explained(file: Path) -> Iterator[None]:
                 f"{file}: no database, or a damaged one ({error})",
                 hint="Move the file aside: a new one is begun; only what was recorded is lost.",
             ) from error
+        if error.sqlite_errorcode == sqlite3.SQLITE_BUSY:
+            raise DatasetBusy(f"{file}: another process is writing it") from error
         raise
 
 
@@ -114,12 +115,13 @@ def reading(file: Path) -> Iterator[sqlite3.Connection | None]:
 
 def emptied(file: Path) -> None:
     """Writes the file anew without what was deleted, and empties its log, so that no byte of it is left."""
-    connection = sqlite3.connect(file, timeout=BUSY_SECONDS, isolation_level=None)
-    try:
-        connection.execute("VACUUM")
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    finally:
-        connection.close()
+    with _explained(file):
+        connection = sqlite3.connect(file, timeout=BUSY_SECONDS, isolation_level=None)
+        try:
+            connection.execute("VACUUM")
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        finally:
+            connection.close()
 
 
 def _make_private(file: Path) -> None:

@@ -75,3 +75,20 @@ def test_after_a_purge_no_recorded_turn_names_the_document(home, capsys):
     assert all(b"tides.txt" not in one.read_bytes() for one in path.parent.iterdir())
     status, output = ask(capsys, "--home", home, "workspace", "sources", "--json")
     assert status == 0 and "tides" not in output.out
+
+
+def test_turns_lie_in_the_state_folder_and_a_purge_finds_those_from_before_it_was_set_too(home, tmp_path, capsys):
+    served(home)
+    with (home / "config.yaml").open("a", encoding="utf-8") as file:
+        file.write(f"local_knowledge: {{state_dir: {tmp_path / 'state'}}}\n")
+    status, output = ask(capsys, "--home", home, "workspace", "sources")
+    assert status == 0 and "notes/tides.txt" not in output.out
+    served(home)
+    status, output = ask(capsys, "--home", home, "workspace", "sources")
+    assert status == 0 and "notes/tides.txt" in output.out
+    folders = [home / "local_knowledge", tmp_path / "state"]
+    held = [any(b"notes/tides.txt" in one.read_bytes() for one in folder.iterdir()) for folder in folders]
+    assert held == [True, True]
+    status, output = ask(capsys, "--home", home, "forget", "--purge", "notes/tides.txt", "--json")
+    assert status == 0 and json.loads(output.out)["turns_removed"] == 2
+    assert all(b"tides.txt" not in one.read_bytes() for folder in folders for one in folder.iterdir())

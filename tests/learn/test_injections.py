@@ -9,7 +9,7 @@ import threading
 
 import pytest
 
-from hermes_lance.core.errors import DatasetDamaged, DatasetNewer
+from hermes_lance.core.errors import DatasetBusy, DatasetDamaged, DatasetNewer
 from hermes_lance.core.injected import InjectedSource
 from hermes_lance.learn import injections, usage
 from hermes_lance.learn.injections import Injection
@@ -29,7 +29,7 @@ def turn(query: str, *paths: str, **changes: object) -> Injection:
 
 @pytest.fixture
 def file(tmp_path):
-    return usage.file_of(tmp_path / "home")
+    return usage.file_in(tmp_path / "home")
 
 
 def test_the_last_turn_comes_back_as_it_was_recorded(file):
@@ -109,6 +109,15 @@ def test_a_purge_where_nothing_was_recorded_makes_no_file(file):
     assert injections.purge(file, {"a.md"}, set()) == 0 and not file.exists()
 
 
+def test_a_purge_that_another_process_is_in_the_way_of_says_so_and_removes_nothing(file, monkeypatch):
+    injections.record(file, turn("q", "a.md"))
+    monkeypatch.setattr(usage, "BUSY_SECONDS", 0.0)
+    with usage.opened(file), pytest.raises(DatasetBusy, match="another process"):
+        injections.purge(file, {"a.md"}, set())
+    found = injections.latest(file)
+    assert found is not None and found.query == "q"
+
+
 def test_old_turns_go_when_there_are_too_many(file, monkeypatch):
     monkeypatch.setattr(injections, "MOST_TURNS", 20)
     monkeypatch.setattr(injections, "_CLEANED_EVERY", 10)
@@ -152,7 +161,7 @@ def test_a_file_that_is_no_database_is_named_with_its_remedy(file):
 
 
 def test_threads_and_profiles_record_side_by_side(tmp_path):
-    files = [usage.file_of(tmp_path / name) for name in ("one", "two")]
+    files = [usage.file_in(tmp_path / name) for name in ("one", "two")]
 
     def work(number: int) -> None:
         for _ in range(5):
