@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from hermes_lance.ingest.roots import Place
     from hermes_lance.ingest.verify import Verdict
     from hermes_lance.plugged import Had
+    from hermes_lance.recording import Purging
     from hermes_lance.store.forgotten import Tombstone
     from hermes_lance.store.manifest import Manifest
     from hermes_lance.store.snapshot import Snapshot
@@ -144,23 +145,28 @@ class Documents(ABC):
         """
         from hermes_lance.ingest import forget
         from hermes_lance.mirroring import discard
-        from hermes_lance.recording import Purging
-
-        elsewhere = Purging(self.config)
 
         def act(tables: Tables, base: Manifest | None) -> Dropped:
             places = self._places(paths)
             if not purge:
                 return forget.forget(self.dataset, tables, base, places, purge=False)
-            # Before the list is written, so that a purge that is stopped here and finished by a build has done it too.
+            # Before the list is written: what is in the way of these ends the purge before anything is forgotten.
             discard(self)
-            first = elsewhere.named([place.display_path for place in places])
-            beside = [self.config.knowledgebase_root, *elsewhere.files]
-            made = forget.forget(self.dataset, tables, base, places, purge=True, beside=beside, elsewhere=elsewhere)
+            first = self._recorded().named([place.display_path for place in places])
+            beside = [self.config.knowledgebase_root]
+            made = forget.forget(
+                self.dataset, tables, base, places, purge=True, beside=beside, elsewhere=self._recorded
+            )
             made.recorded += first
             return made
 
         return self._locked(act, wait_seconds)
+
+    def _recorded(self) -> Purging:
+        """What is recorded of turns, for a purge."""
+        from hermes_lance.recording import Purging
+
+        return Purging(self.config)
 
     def lift(self, paths: Paths, *, wait_seconds: float = 30.0) -> list[str]:
         """Forgotten documents may come back: the next build reads them again. Their display paths; `UsageError` for

@@ -186,6 +186,7 @@ class Library(Documents, Embedding, Routing, Turns):
             only=only,
             first=first,
             still_chosen=self._still_chosen,
+            elsewhere=self._recorded,
             **how,
         )
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from hermes_lance.core.artifact import Artifact, ArtifactReport, Edge
     from hermes_lance.core.config import Config
     from hermes_lance.core.contracts import Embedder
+    from hermes_lance.ingest.forget import Elsewhere
     from hermes_lance.search.route import RoutePage
     from hermes_lance.store.publish import Facts
     from hermes_lance.store.snapshot import Snapshot
@@ -63,6 +64,7 @@ class Routing(ABC):
             self._artifact_embedder if embed else lambda space: None,
             cancelled or (lambda: False),
             wait_seconds,
+            self._recorded,
         )
         report = build_artifacts(self.config, self.dataset, supplies, full=full)
         report.warnings = [*dict.fromkeys([*self.warnings, *report.warnings])]
@@ -141,6 +143,10 @@ class Routing(ABC):
     @abstractmethod
     def _of_space(self, space: Mapping[str, Any]) -> Embedder | None:
         """The embedder of a vector space."""
+
+    @abstractmethod
+    def _recorded(self) -> Elsewhere:
+        """What is recorded of turns, for a purge."""
 
     @abstractmethod
     def _say(self, warning: str) -> None:

@@ -48,6 +48,8 @@ class Supplies:
     """That of a vector space; none where artifacts are compared by words alone."""
     cancelled: Callable[[], bool] = lambda: False
     wait_seconds: float = 30.0
+    elsewhere: Callable[[], forget.Elsewhere] | None = None
+    """As of a build of documents."""
 
 
 def build_artifacts(config: Config, dataset: Path, supplies: Supplies, *, full: bool = False) -> ArtifactReport:
@@ -112,7 +114,7 @@ def _write(
     base, done = recover.recover(dataset, tables)
     if done in {"rolled back", "rolled forward"}:
         report.warnings.append(f"an interrupted run was {done}")
-    base = forget.finish(dataset, tables, base, beside=[config.knowledgebase_root])
+    base = forget.finish(dataset, tables, base, beside=[config.knowledgebase_root], elsewhere=supplies.elsewhere)
     before = ArtifactRows(dataset / manifests.SIDE, base.artifacts if base else None).all()
     _count(report, before, found)
     line = _Line(dataset, tables, base, ids.unique_name(), report)

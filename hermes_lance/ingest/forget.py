@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Protocol
 
 from hermes_lance.core import ids
 from hermes_lance.core.errors import FileMissing, UsageError
@@ -30,10 +31,19 @@ from hermes_lance.store.publish import Publication, now
 from hermes_lance.store.recover import facts_of
 from hermes_lance.store.tables import Tables
 
-Elsewhere = Callable[[Forgotten, Traces], int]
-"""Removes what is kept outside the dataset of the files that are to be purged; how many records."""
 LARGEST_HASHED_BYTES = 1 << 40
 """A file is hashed whatever its size; the limit of indexing does not matter here."""
+
+
+class Elsewhere(Protocol):
+    """Removes what is kept outside the dataset of the files that are to be purged."""
+
+    files: Sequence[Path]
+    """What may hold something of it."""
+
+    def __call__(self, listed: Forgotten, traces: Traces) -> int:
+        """How many records it has removed."""
+        ...
 
 
 @dataclass(slots=True)
@@ -61,7 +71,7 @@ def forget(
     *,
     purge: bool,
     beside: Sequence[Path] = (),
-    elsewhere: Elsewhere = lambda listed, traces: 0,
+    elsewhere: Callable[[], Elsewhere] | None = None,
 ) -> Dropped:
     """The named files leave the dataset for good. Only under the writer lock, after recovery.
 
@@ -84,19 +94,21 @@ def finish(
     base: Manifest | None,
     made: Dropped | None = None,
     beside: Sequence[Path] = (),
-    elsewhere: Elsewhere = lambda listed, traces: 0,
+    elsewhere: Callable[[], Elsewhere] | None = None,
 ) -> Manifest | None:
     """Does what the list says and nobody has done yet; the generation after it. Safe to be stopped and called again.
 
-    After a purge the files in the folders `beside` the dataset are searched too.
+    After a purge the files in the folders `beside` the dataset are searched too. `elsewhere` as for `forget`.
     """
     listed = forgotten.read(dataset)
     if not listed.pending:
         return base
     made = made or Dropped()
     traces = purging.traces(dataset, tables, listed) if any(_to_purge(listed)) else None
-    if traces is not None:
-        made.recorded += elsewhere(listed, traces)
+    if traces is not None and elsewhere is not None:
+        outside = elsewhere()
+        made.recorded += outside(listed, traces)
+        beside = [*beside, *outside.files]
     if base is not None:
         base = _without(dataset, tables, base, listed, made)
         if traces is not None:

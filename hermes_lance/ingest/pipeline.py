@@ -79,6 +79,8 @@ class Build:
     """Whether this embedder is still the configured one: a run may have waited for the one that changed it."""
     approve: Callable[[Snapshot], bool] = lambda filled: True
     """Shown the new vector space, complete and seen by nobody else; false: the old one goes on answering."""
+    elsewhere: Callable[[], forget.Elsewhere] | None = None
+    """What a purge that was stopped, and that this run finishes, is to remove outside the dataset."""
     report: IndexReport = field(default_factory=IndexReport)
     tally: Tally = field(init=False)
     _reader: Reader | None = None
@@ -146,7 +148,8 @@ class Build:
         base, done = recover.recover(self.dataset, self._tables)
         if done in {"rolled back", "rolled forward"}:
             self.tally.warn(f"an interrupted run was {done}")
-        base = forget.finish(self.dataset, self._tables, base, beside=[self.config.knowledgebase_root])
+        beside = [self.config.knowledgebase_root]
+        base = forget.finish(self.dataset, self._tables, base, beside=beside, elsewhere=self.elsewhere)
         if _id(base) != _id(planned_on):
             # Another process has published meanwhile, or the interrupted run was tidied.
             self.report.warnings = [one for one in self.report.warnings if "left out" not in one]

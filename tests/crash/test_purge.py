@@ -93,6 +93,24 @@ hermes_lance.open(sys.argv[1]).forget(["private.md"], purge=True, wait_seconds=0
 """
 
 
+@pytest.mark.parametrize("finish", ["index", "index_artifacts"])
+def test_the_build_that_finishes_a_purge_takes_the_turns_that_were_served_meanwhile(finish, home, monkeypatch):
+    arrange(home)
+    steps = Steps(stop_at=0)
+    with monkeypatch.context() as patch:
+        patch.setattr(failpoints, "reach", steps)
+        with pytest.raises(FailpointReached, match="listed"):
+            purge(home)
+    home.library().context("the zanzibar heliotrope conspiracy", mode="always", record=True)
+    noted = home.library().last_turn()
+    assert noted is not None and noted.sources
+    (home.folder / "skills" / "deploy").mkdir(parents=True)
+    (home.folder / "skills" / "deploy" / "SKILL.md").write_text("---\nname: deploy\n---\n")
+    getattr(home.library(), finish)()
+    assert home.library().last_turn() is None
+    assert seen(home) == set() and not forgotten.read(home.dataset).pending
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["listed", "sources", "vectors", "side", "pointer", "cleaned", "purged-noted", "pinned"]
